@@ -1,0 +1,187 @@
+"""Evaluate LLM applications from their OpenTelemetry traces.
+
+The names below are the public API. Each is imported from its module the first time it is used, so that
+`import pixie_otel` in a production application loads none of what only an evaluation needs.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pixie_otel.config import PixieConfig, get_config
+    from pixie_otel.errors import ConfigError, InputError, PixieError
+    from pixie_otel.evals.evaluate import evaluate, evaluate_sync
+    from pixie_otel.evals.evaluation import (
+        Evaluation,
+        EvaluationResult,
+        Evaluator,
+        FailureKind,
+        Outcome,
+        ScoreThreshold,
+    )
+    from pixie_otel.evals.evaluators.heuristics import (
+        AutoevalsAdapter,
+        ExactMatch,
+        JSONDiff,
+        LevenshteinMatch,
+        ListContains,
+        NumericDiff,
+        ValidJSON,
+    )
+    from pixie_otel.evaluable import UNSET, Evaluable, NamedData, TestCase, ToolCall, collapse_named_data
+    from pixie_otel.runs.eval_traces import eval_traces
+    from pixie_otel.runs.run import Run
+    from pixie_otel.traces.messages import (
+        AssistantMessage,
+        ImageContent,
+        SystemMessage,
+        TextContent,
+        ToolResultMessage,
+        UserMessage,
+    )
+    from pixie_otel.traces.reader import TraceReader, read_traces
+    from pixie_otel.traces.selectors import as_evaluable, last_llm_call, llm_calls, root
+    from pixie_otel.traces.spans import (
+        AgentSpan,
+        Document,
+        EmbeddingSpan,
+        LLMSpan,
+        ObserveSpan,
+        RetrieverSpan,
+        ToolDefinition,
+        ToolSpan,
+    )
+    from pixie_otel.traces.trace import Trace
+    from pixie_otel.traces.tree import ObservationNode, build_tree
+
+    __version__: str
+
+__all__ = [
+    "UNSET",
+    "AgentSpan",
+    "AssistantMessage",
+    "AutoevalsAdapter",
+    "ConfigError",
+    "Document",
+    "EmbeddingSpan",
+    "Evaluable",
+    "Evaluation",
+    "EvaluationResult",
+    "Evaluator",
+    "ExactMatch",
+    "FailureKind",
+    "ImageContent",
+    "InputError",
+    "JSONDiff",
+    "LLMSpan",
+    "LevenshteinMatch",
+    "ListContains",
+    "NamedData",
+    "NumericDiff",
+    "ObservationNode",
+    "ObserveSpan",
+    "Outcome",
+    "PixieConfig",
+    "PixieError",
+    "RetrieverSpan",
+    "Run",
+    "ScoreThreshold",
+    "SystemMessage",
+    "TestCase",
+    "TextContent",
+    "ToolCall",
+    "ToolDefinition",
+    "ToolResultMessage",
+    "ToolSpan",
+    "Trace",
+    "TraceReader",
+    "UserMessage",
+    "ValidJSON",
+    "as_evaluable",
+    "build_tree",
+    "collapse_named_data",
+    "eval_traces",
+    "evaluate",
+    "evaluate_sync",
+    "get_config",
+    "last_llm_call",
+    "llm_calls",
+    "read_traces",
+    "root",
+]
+
+_MODULES = {
+    "AgentSpan": "pixie_otel.traces.spans",
+    "AssistantMessage": "pixie_otel.traces.messages",
+    "AutoevalsAdapter": "pixie_otel.evals.evaluators.heuristics",
+    "ConfigError": "pixie_otel.errors",
+    "Document": "pixie_otel.traces.spans",
+    "EmbeddingSpan": "pixie_otel.traces.spans",
+    "Evaluable": "pixie_otel.evaluable",
+    "Evaluation": "pixie_otel.evals.evaluation",
+    "EvaluationResult": "pixie_otel.evals.evaluation",
+    "Evaluator": "pixie_otel.evals.evaluation",
+    "ExactMatch": "pixie_otel.evals.evaluators.heuristics",
+    "FailureKind": "pixie_otel.evals.evaluation",
+    "ImageContent": "pixie_otel.traces.messages",
+    "InputError": "pixie_otel.errors",
+    "JSONDiff": "pixie_otel.evals.evaluators.heuristics",
+    "LLMSpan": "pixie_otel.traces.spans",
+    "LevenshteinMatch": "pixie_otel.evals.evaluators.heuristics",
+    "ListContains": "pixie_otel.evals.evaluators.heuristics",
+    "NamedData": "pixie_otel.evaluable",
+    "NumericDiff": "pixie_otel.evals.evaluators.heuristics",
+    "ObservationNode": "pixie_otel.traces.tree",
+    "ObserveSpan": "pixie_otel.traces.spans",
+    "Outcome": "pixie_otel.evals.evaluation",
+    "PixieConfig": "pixie_otel.config",
+    "PixieError": "pixie_otel.errors",
+    "RetrieverSpan": "pixie_otel.traces.spans",
+    "Run": "pixie_otel.runs.run",
+    "ScoreThreshold": "pixie_otel.evals.evaluation",
+    "SystemMessage": "pixie_otel.traces.messages",
+    "TestCase": "pixie_otel.evaluable",
+    "TextContent": "pixie_otel.traces.messages",
+    "ToolCall": "pixie_otel.evaluable",
+    "ToolDefinition": "pixie_otel.traces.spans",
+    "ToolResultMessage": "pixie_otel.traces.messages",
+    "ToolSpan": "pixie_otel.traces.spans",
+    "Trace": "pixie_otel.traces.trace",
+    "TraceReader": "pixie_otel.traces.reader",
+    "UNSET": "pixie_otel.evaluable",
+    "UserMessage": "pixie_otel.traces.messages",
+    "ValidJSON": "pixie_otel.evals.evaluators.heuristics",
+    "as_evaluable": "pixie_otel.traces.selectors",
+    "build_tree": "pixie_otel.traces.tree",
+    "collapse_named_data": "pixie_otel.evaluable",
+    "eval_traces": "pixie_otel.runs.eval_traces",
+    "evaluate": "pixie_otel.evals.evaluate",
+    "evaluate_sync": "pixie_otel.evals.evaluate",
+    "get_config": "pixie_otel.config",
+    "last_llm_call": "pixie_otel.traces.selectors",
+    "llm_calls": "pixie_otel.traces.selectors",
+    "read_traces": "pixie_otel.traces.reader",
+    "root": "pixie_otel.traces.selectors",
+}
+
+# A type checker takes a module's `__getattr__` to mean that every name exists; the imports above tell it better.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Import a public name from its module and keep it here."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value = version("pixie-otel")
+        elif name in _MODULES:
+            from importlib import import_module
+
+            value = getattr(import_module(_MODULES[name]), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names too, whether or not they have been used."""
+    return sorted({*globals(), *__all__, "__version__"})

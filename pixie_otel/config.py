@@ -1,0 +1,193 @@
+"""Settings that a project keeps: ``[tool.pixie-otel]`` of the nearest ``pyproject.toml``.
+
+They have the names of the options of ``pixie-otel eval``, written with ``-`` or ``_``; an option that can be repeated
+is a list, and its name may then stand in the plural. Paths are relative to the file's folder, whatever the current
+directory is. What is typed on the command line goes before what stands here.
+
+    [tool.pixie-otel]
+    evaluators = ["...", "ExactMatch", "evals/tone.py:Polite"]
+    threshold = 0.7
+    thresholds = { ExactMatch = 1.0 }
+    allow-errors = 0.05
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Final, Self, TypeAlias, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+
+from pixie_otel.errors import ConfigError
+
+__all__ = ["PixieConfig", "get_config"]
+
+_TABLE: Final = "pixie-otel"
+_PLURALS: Final = {"evaluator": "evaluators", "services": "service", "traces": "trace"}
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, list):
+        return tuple(cast("list[object]", value))
+    if isinstance(value, str):
+        return (value,)
+    raise ValueError("a text or a list of texts belongs here")
+
+
+def _iso(value: object) -> object:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+_Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+_Moment: TypeAlias = Annotated[str, BeforeValidator(_iso)]
+_Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+_File: TypeAlias = Annotated[Path, Field(strict=False)]
+
+
+class PixieConfig(BaseModel):
+    """The settings of a project; ``None`` or empty where it says nothing.
+
+    Attributes:
+        root: The folder that paths are relative to: that of the ``pyproject.toml``, else the current one.
+        source: The ``pyproject.toml`` that was read; ``None`` where there is none.
+        evaluators: References as on the command line; files in them are absolute here.
+        select: Which observation is judged.
+        expect: The file of expectations.
+        threshold: The score to reach where an evaluator has no threshold of its own.
+        thresholds: The score to reach, by evaluator.
+        pct: The share of judged cases that must pass.
+        allow_errors: The share of cases that may have errors.
+        trace: Trace ids to take.
+        service: Services to take.
+        since: Take traces that start at this moment or later.
+        until: Take traces that start before this moment.
+        where: Conditions on traces.
+        limit: Take at most so many traces.
+        sample: Take this share of the traces.
+        seed: Another seed takes another sample.
+        strict: Whether the first thing that is wrong with a file ends the run.
+        out: The folder of all runs.
+        dataset_dir: The folder of datasets; ``pixie-datasets`` beside the ``pyproject.toml``, when not given.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    root: Path = Field(default_factory=Path.cwd)
+    source: Path | None = None
+    evaluators: _Texts = ()
+    select: str | None = None
+    expect: _File | None = None
+    threshold: _Share | None = None
+    thresholds: dict[str, _Share] = {}
+    pct: _Share | None = None
+    allow_errors: _Share | None = None
+    trace: _Texts = ()
+    service: _Texts = ()
+    since: _Moment | None = None
+    until: _Moment | None = None
+    where: _Texts = ()
+    limit: Annotated[int, Field(ge=1)] | None = None
+    sample: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: int | None = None
+    strict: bool | None = None
+    out: _File | None = None
+    dataset_dir: Annotated[_File, Field(validate_default=True)] = Path("pixie-datasets")
+
+    @field_validator("evaluators")
+    @classmethod
+    def _absolute_references(cls, references: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        root: Path = info.data["root"]
+        return tuple(_absolute(reference, root) for reference in references)
+
+    @field_validator("expect", "out", "dataset_dir")
+    @classmethod
+    def _absolute_path(cls, path: Path | None, info: ValidationInfo) -> Path | None:
+        root: Path = info.data["root"]
+        return None if path is None else root / path
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read the settings in a ``pyproject.toml``.
+
+        Args:
+            path: The file.
+
+        Raises:
+            ConfigError: The file cannot be read, is no TOML, or holds a setting that is unknown or has a wrong value.
+        """
+        source = Path(path)
+        try:
+            document = tomllib.loads(source.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigError(f"{source}: cannot be read: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{source}: no valid TOML: {error}") from error
+        settings = _settings(_table(document, source), source)
+        try:
+            # Absolute, for what is looked up after the current directory has changed.
+            return cls(root=source.absolute().parent, source=source.absolute(), **settings)
+        except ValidationError as error:
+            raise ConfigError("\n".join(_explain(source, error))) from error
+
+
+def get_config(start: str | os.PathLike[str] | None = None) -> PixieConfig:
+    """Find the settings that hold in a folder: those of the nearest ``pyproject.toml``, upwards from it.
+
+    Args:
+        start: The folder; the current one, when not given.
+
+    Raises:
+        ConfigError: The file cannot be used.
+    """
+    folder = Path.cwd() if start is None else Path(start).absolute()
+    for candidate in (folder, *folder.parents):
+        if (candidate / "pyproject.toml").is_file():
+            return PixieConfig.read(candidate / "pyproject.toml")
+    return PixieConfig(root=folder)
+
+
+def _table(document: dict[str, Any], source: Path) -> dict[str, Any]:
+    for name in ("tool", _TABLE):
+        inner = document.get(name, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"{source}: [tool.{_TABLE}] is a table of settings, and {name} is {inner!r}")
+        document = cast("dict[str, Any]", inner)
+    return document
+
+
+def _settings(table: dict[str, Any], source: Path) -> dict[str, Any]:
+    known = {_kebab(name): name for name in PixieConfig.model_fields if name not in {"root", "source"}}
+    settings: dict[str, Any] = {}
+    for key, value in table.items():
+        spelled = _kebab(key)
+        name = known.get(_PLURALS.get(spelled, spelled))
+        if name is None:
+            close = difflib.get_close_matches(spelled, known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
+            raise ConfigError(f"{source}: [tool.{_TABLE}] {key}: no such setting; {hint}")
+        if name in settings:
+            raise ConfigError(f"{source}: [tool.{_TABLE}] {key}: given twice, in two spellings")
+        settings[name] = value
+    return settings
+
+
+def _explain(source: Path, error: ValidationError) -> list[str]:
+    lines: list[str] = []
+    for detail in error.errors(include_url=False, include_context=False):
+        name, *inner = map(str, detail["loc"])
+        setting, said = ".".join([_kebab(name), *inner]), detail["msg"].removeprefix("Value error, ")
+        lines.append(f"{source}: [tool.{_TABLE}] {setting}: {said}, not {detail['input']!r}")
+    return lines
+
+
+def _absolute(reference: str, root: Path) -> str:
+    file, suffix, rest = reference.partition(".py:")
+    return f"{root / file}{suffix}{rest}" if suffix else reference
+
+
+def _kebab(name: str) -> str:
+    return name.replace("_", "-")

@@ -1,0 +1,1 @@
+"""Judging: evaluators, their outcomes, and the engine that runs them."""

@@ -1,0 +1,1 @@
+"""The evaluators that come with the package, and the adapters to other people's."""

@@ -1,0 +1,175 @@
+"""Checks of what became of tool calls: answered, succeeded, and not the same again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pixie_otel.errors import SkipEvaluation
+from pixie_otel.evals.evaluation import Evaluation
+from pixie_otel.evals.evaluators.checks.calls import arguments_key, asked_calls, json_arguments
+from pixie_otel.evals.evaluators.checks.check import TraceCheck, clean, found, number_setting
+from pixie_otel.evals.evaluators.checks.wording import counted, listed, shortened
+from pixie_otel.evaluable import Evaluable, ToolCall
+from pixie_otel.traces.messages import ToolResultMessage
+
+if TYPE_CHECKING:
+    from pixie_otel.traces.spans import LLMSpan, ToolSpan
+    from pixie_otel.traces.trace import Trace
+
+__all__ = ["NoRepeatedToolCalls", "ToolCallsAnswered", "ToolsSucceeded"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallsAnswered(TraceCheck):
+    """Every tool call that a model asked for was answered, by a tool's span or in the messages of a later LLM call.
+
+    Does not apply to a trace of one LLM call without tool spans, since instrumented SDKs alone make every call a trace
+    of its own; nor to a call whose arguments are the run's output, which is how structured output is made.
+    """
+
+    name: ClassVar[str] = "ToolCallsAnswered"
+
+    def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
+        """Check one case."""
+        asked = asked_calls(trace)
+        if not asked:
+            raise SkipEvaluation("no model asked for a tool")
+        if len(trace.llm_calls) == 1 and not trace.tool_spans:
+            raise SkipEvaluation("the trace is one LLM call and no tool ran in it: its tools are answered elsewhere")
+        unanswered = _unanswered(trace, asked)
+        last = trace.llm_calls[-1]
+        unanswered = [(by, call) for by, call in unanswered if by is not last or not _is_output(trace, call)]
+        if not unanswered:
+            return clean(f"all of {counted(len(asked), 'tool call')} were answered, or were the output itself")
+        told = [f"{call.name} (asked in span {by.span_id})" for by, call in unanswered]
+        ending = "; the trace ends with them" if all(by is last for by, _ in unanswered) else ""
+        return found(
+            f"{len(told)} of {counted(len(asked), 'tool call')} never answered: {listed(told)}{ending}",
+            [{"tool": call.name, "tool_call_id": call.id, "span_id": by.span_id} for by, call in unanswered],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsSucceeded(TraceCheck):
+    """No tool failed.
+
+    It warns, since an agent is there to deal with tools that fail.
+    """
+
+    name: ClassVar[str] = "ToolsSucceeded"
+
+    def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
+        """Check one case."""
+        spans = trace.tool_spans
+        if not spans:
+            raise SkipEvaluation("no tool ran in the trace")
+        failed = [(span, span.error) for span in spans if span.error is not None]
+        if not failed:
+            return clean(f"{counted(len(spans), 'tool')} ran without an error")
+        told = [f"{span.tool_name} (span {span.span_id}: {shortened(str(error))})" for span, error in failed]
+        return found(
+            f"{len(failed)} of {counted(len(spans), 'tool')} failed: {listed(told)}",
+            [
+                {"tool": span.tool_name, "span_id": span.span_id, "error": shortened(str(error), 500)}
+                for span, error in failed
+            ],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRepeatedToolCalls(TraceCheck):
+    """No tool is called with the same arguments more than ``limit`` times, as an agent does that is caught in a loop.
+
+    Attributes:
+        limit: How often the same call may be made.
+    """
+
+    name: ClassVar[str] = "NoRepeatedToolCalls"
+
+    limit: int = 3
+
+    def __post_init__(self) -> None:
+        """Take the settings as they are typed, too."""
+        TraceCheck.__post_init__(self)
+        object.__setattr__(self, "limit", int(number_setting(self, "limit", least=1)))
+
+    def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
+        """Check one case."""
+        asked = asked_calls(trace)
+        if not asked and not trace.tool_spans:
+            raise SkipEvaluation("no tool was called in the trace")
+        total = max(len(asked), len(trace.tool_spans))
+        looped: list[tuple[str, list[str], str]] = []
+        if total > self.limit:
+            by_models = _by_call((call.name, arguments_key(json_arguments(call)), by.span_id) for by, call in asked)
+            by_tools = _by_call(
+                (span.tool_name or span.name, arguments_key(span.arguments), span.span_id) for span in trace.tool_spans
+            )
+            for call in by_models.keys() | by_tools.keys():
+                # A call that was asked for and then run has been recorded twice, and was one.
+                span_ids = max(by_models.get(call, []), by_tools.get(call, []), key=len)
+                if len(span_ids) > self.limit:
+                    looped.append((call[0], span_ids, call[1]))
+        if not looped:
+            return clean(f"{counted(total, 'tool call')}, none of them made more than {counted(self.limit, 'time')}")
+        looped.sort(key=lambda found: (-len(found[1]), found[0], found[2]))
+        told = [
+            f"{tool}({shortened(arguments, 60)}) {len(ids)} times (span {listed(ids, 1)})"
+            for tool, ids, arguments in looped
+        ]
+        return found(
+            f"the same call again and again: {listed(told)}",
+            [
+                {"tool": tool, "arguments": shortened(arguments, 500), "times": len(ids), "span_ids": [*ids[:20]]}
+                for tool, ids, arguments in looped
+            ],
+        )
+
+
+def _by_call(calls: Iterable[tuple[str, str | None, str]]) -> dict[tuple[str, str], list[str]]:
+    """Group the spans of calls by tool and arguments, leaving out calls whose arguments are not known."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for tool, arguments, span_id in calls:
+        if arguments is not None:
+            found.setdefault((tool, arguments), []).append(span_id)
+    return found
+
+
+def _unanswered(trace: Trace, asked: list[tuple[LLMSpan, ToolCall]]) -> list[tuple[LLMSpan, ToolCall]]:
+    """Find the calls that neither a tool's span nor a tool's message answers: by id, else by name and number."""
+    asked_ids = {call.id for _, call in asked if call.id is not None}
+    answered: set[str] = set()
+    unnamed = 0
+    for llm_call in trace.llm_calls:
+        results = [message for message in llm_call.input_messages if isinstance(message, ToolResultMessage)]
+        answered.update(result.tool_call_id for result in results if result.tool_call_id is not None)
+        # Every call repeats the history before it, so the longest history has all of them.
+        unnamed = max(unnamed, sum(result.tool_call_id is None for result in results))
+    spare: list[ToolSpan] = []
+    for span in trace.tool_spans:
+        if span.tool_call_id in asked_ids:
+            answered.add(span.tool_call_id)
+        else:
+            spare.append(span)
+    unanswered: list[tuple[LLMSpan, ToolCall]] = []
+    for by, call in asked:
+        if call.id is not None and call.id in answered:
+            continue
+        runner = next((at for at, span in enumerate(spare) if _runs(span, call)), None)
+        if runner is not None:
+            del spare[runner]
+        elif unnamed:
+            unnamed -= 1
+        else:
+            unanswered.append((by, call))
+    return unanswered
+
+
+def _runs(span: ToolSpan, call: ToolCall) -> bool:
+    return span.tool_name == call.name or call.name in span.name
+
+
+def _is_output(trace: Trace, call: ToolCall) -> bool:
+    return call.arguments is not None and any(root.span.output == call.arguments for root in trace.roots)

@@ -1,0 +1,1 @@
+"""Showing: renderings of a run, for people and for other programs."""

@@ -1,0 +1,196 @@
+"""Conditions on a trace, as people type them: ``status=error``, ``name~*search*``, ``attr.user.plan=pro``.
+
+A condition names a field, an operator and a value. What a trace has many of - names, kinds, models, attributes - needs
+one that fits; ``!=`` and ``!~`` are always the opposite of ``=`` and ``~``, so that ``kind!=llm`` means "no LLM span at
+all". A trace's status is ``error`` when any of its spans failed. Attributes are looked for on spans and their
+resources; of a list, one item must fit. A number that was not recorded fits no comparison.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import translate
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from pixie_otel.errors import ConfigError
+from pixie_otel.evaluable import JsonValue
+from pixie_otel.traces.spans import ObservationKind
+
+if TYPE_CHECKING:
+    from pixie_otel.traces.trace import Trace
+
+__all__ = ["Condition", "parse_condition"]
+
+_Read: TypeAlias = "Callable[[Trace], Iterable[JsonValue]]"
+_Test: TypeAlias = Callable[[JsonValue], bool]
+
+_EXPRESSION: Final = re.compile(r"(?P<field>[^=~<>!]*)(?P<operator>!=|!~|>=|<=|==|=|~|>|<)(?P<value>.*)", re.DOTALL)
+_ATTRIBUTE: Final = "attr."
+_EXAMPLES: Final = (
+    "status=error, name~*search*, kind=llm, model~gpt-4*, session=ID, attr.KEY=VALUE, attr.KEY~GLOB, "
+    "duration>2s, tokens>1000, cost>0.01"
+)
+_NANOSECONDS: Final = {"ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}
+_COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
+    ">": lambda found, wanted: found > wanted,
+    ">=": lambda found, wanted: found >= wanted,
+    "<": lambda found, wanted: found < wanted,
+    "<=": lambda found, wanted: found <= wanted,
+    "=": lambda found, wanted: found == wanted,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition on a trace.
+
+    Attributes:
+        text: The condition as typed.
+    """
+
+    text: str
+    _read: _Read = field(repr=False, compare=False)
+    _test: _Test = field(repr=False, compare=False)
+    _negated: bool = field(repr=False, compare=False)
+
+    def holds(self, trace: Trace) -> bool:
+        """Say whether a trace meets the condition.
+
+        Args:
+            trace: The trace.
+        """
+        return any(map(self._test, self._read(trace))) is not self._negated
+
+
+def parse_condition(text: str) -> Condition:
+    """Understand a condition.
+
+    Args:
+        text: A field, one of ``= != ~ !~ > >= < <=``, and a value; ``~`` takes a glob.
+
+    Raises:
+        ConfigError: The field is unknown, or it does not take that operator or value.
+    """
+    match = _EXPRESSION.fullmatch(text.strip())
+    if match is None:
+        raise ConfigError(f"{text!r} is no condition, which is a field, an operator and a value: {_EXAMPLES}")
+    name, operator, value = match["field"].strip(), match["operator"].replace("==", "="), match["value"].strip()
+    negated, plain = operator.startswith("!"), operator.removeprefix("!")
+    if name.startswith(_ATTRIBUTE) and name != _ATTRIBUTE:
+        key = name.removeprefix(_ATTRIBUTE)
+        return Condition(text, lambda trace: _attributes(trace, key), _any_test(text, plain, value), negated)
+    if name in _TEXTS:
+        if plain not in {"=", "~"}:
+            raise ConfigError(f"{text!r}: {name} is text, and takes = != ~ !~, not {operator}")
+        return Condition(text, _TEXTS[name], _text_test(plain, _checked(text, name, value)), negated)
+    if name in _NUMBERS:
+        if plain == "~":
+            raise ConfigError(f"{text!r}: {name} is a number, and takes = != > >= < <=, not {operator}")
+        wanted = _duration(text, value) if name == "duration" else _number(text, value)
+        return Condition(text, _NUMBERS[name], _number_test(plain, wanted), negated)
+    close = difflib.get_close_matches(name, [*_TEXTS, *_NUMBERS], 1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    raise ConfigError(f"{text!r}: unknown field {name!r}{hint}; conditions look like this: {_EXAMPLES}")
+
+
+def _checked(text: str, name: str, value: str) -> str:
+    allowed: tuple[str, ...] = {"status": ("error", "ok"), "kind": tuple(ObservationKind)}.get(name, ())
+    if allowed and not any(map(_glob(value), allowed)):
+        raise ConfigError(f"{text!r}: {name} is one of {', '.join(allowed)}, not {value!r}")
+    return value
+
+
+def _glob(pattern: str) -> Callable[[str], bool]:
+    compiled = re.compile(translate(pattern))
+    return lambda text: compiled.match(text) is not None
+
+
+def _text_test(operator: str, value: str) -> _Test:
+    if operator == "~":
+        fits = _glob(value)
+        return lambda found: isinstance(found, str) and fits(found)
+    return lambda found: found == value
+
+
+def _number_test(operator: str, wanted: float) -> _Test:
+    compare = _COMPARISONS[operator]
+    return lambda found: isinstance(found, int | float) and not isinstance(found, bool) and compare(found, wanted)
+
+
+def _any_test(text: str, operator: str, value: str) -> _Test:
+    """Compare an attribute, which may be anything: as a number where both are numbers, else as text."""
+    if operator == "~":
+        fits = _glob(value)
+        return _over_items(lambda found: fits(_as_text(found)))
+    try:
+        number = _number_test(operator, _number(text, value))
+    except ConfigError:
+        if operator != "=":
+            raise
+        return _over_items(lambda found: _as_text(found) == value)
+    if operator != "=":
+        return _over_items(number)
+    return _over_items(lambda found: number(found) or _as_text(found) == value)
+
+
+def _over_items(test: _Test) -> _Test:
+    return lambda found: any(map(test, found)) if isinstance(found, list) else test(found)
+
+
+def _as_text(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else str(value)
+
+
+def _number(text: str, value: str) -> float:
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", value):
+        raise ConfigError(f"{text!r}: {value!r} is no number")
+    return float(value)
+
+
+def _duration(text: str, value: str) -> float:
+    match = re.fullmatch(r"(.*?)\s*(ms|s|m|h)", value)
+    if match is None:
+        raise ConfigError(f"{text!r}: a duration has a unit, ms, s, m or h, as in duration>2s; {value!r} has none")
+    return _number(text, match[1]) * _NANOSECONDS[match[2]] / 1e6
+
+
+def _status(trace: Trace) -> Iterable[JsonValue]:
+    return ("error" if any(span.error is not None for span in trace.spans) else "ok",)
+
+
+def _names(trace: Trace) -> Iterable[JsonValue]:
+    return (span.name for span in trace.spans)
+
+
+def _kinds(trace: Trace) -> Iterable[JsonValue]:
+    return (span.kind.value for span in trace.spans)
+
+
+def _models(trace: Trace) -> Iterable[JsonValue]:
+    return (model for call in trace.llm_calls for model in (call.response_model, call.request_model))
+
+
+def _attributes(trace: Trace, key: str) -> Iterable[JsonValue]:
+    for span in trace.spans:
+        for attributes in (span.attributes, span.resource):
+            if key in attributes:
+                yield attributes[key]
+
+
+_TEXTS: Final[Mapping[str, _Read]] = {
+    "status": _status,
+    "name": _names,
+    "kind": _kinds,
+    "model": _models,
+    "session": lambda trace: (trace.session_id,),
+}
+_NUMBERS: Final[Mapping[str, _Read]] = {
+    "duration": lambda trace: (trace.duration_ms,),
+    "tokens": lambda trace: (trace.usage.total_tokens,),
+    "cost": lambda trace: (trace.usage.cost,),
+}

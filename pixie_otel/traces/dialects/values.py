@@ -1,0 +1,144 @@
+"""Attribute values as dialects write them: JSON inside text, numbers as text, keys with indexes in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+import msgspec
+
+from pixie_otel.evaluable import JsonValue
+
+__all__ = ["Tree", "decoded", "indexed", "json_mapping", "json_object", "leaf", "number", "text", "tree", "whole"]
+
+Tree: TypeAlias = "dict[str, Tree | JsonValue]"
+"""Attributes with dotted keys as nested mappings; a value at a branch stands under the empty key."""
+
+_MAX_INDEX_DIGITS: Final = 9
+_JSON_STARTS: Final = frozenset('{["')
+_decode: Final = msgspec.json.Decoder().decode
+
+
+def decoded(value: JsonValue, *, depth: int = 2) -> JsonValue:
+    """Decode JSON that was written as text; a text that is no JSON object, list or string stays as it is.
+
+    Args:
+        value: An attribute's value.
+        depth: How many times: some producers write JSON text of JSON text.
+
+    Returns:
+        The decoded value.
+    """
+    while depth and isinstance(value, str) and value[:1] in _JSON_STARTS:
+        try:
+            value = _decode(value)
+        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+            return value
+        depth -= 1
+    return value
+
+
+def json_object(value: JsonValue) -> dict[str, JsonValue] | None:
+    """Decode a JSON object; ``None`` for anything else."""
+    found = decoded(value)
+    return found if isinstance(found, dict) else None
+
+
+def json_mapping(value: JsonValue) -> dict[str, JsonValue]:
+    """Decode a JSON object; empty for anything else."""
+    return json_object(value) or {}
+
+
+def text(value: JsonValue) -> str | None:
+    """Give a non-empty text; ``None`` for anything else."""
+    return value if isinstance(value, str) and value else None
+
+
+def whole(value: JsonValue) -> int | None:
+    """Read a count that is a number, or a number as text; ``None`` for anything else."""
+    found = number(value)
+    return None if found is None or not found.is_integer() else int(found)
+
+
+def number(value: JsonValue) -> float | None:
+    """Read a finite number, or one as text; ``None`` for anything else, NaN and infinities among it."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    found = float(value)
+    return found if abs(found) < float("inf") else None
+
+
+def tree(attributes: Mapping[str, JsonValue], prefixes: Iterable[str]) -> Tree:
+    """Turn dotted keys into nested mappings, in one pass over the attributes.
+
+    Args:
+        attributes: A span's attributes.
+        prefixes: The keys wanted are these, and those that begin with one of these and a dot.
+
+    Returns:
+        The nested mapping, from the full key's first segment on.
+    """
+    wanted = tuple(prefixes)
+    root: Tree = {}
+    for key, value in attributes.items():
+        if not key.startswith(wanted):
+            continue
+        *branches, last = key.split(".")
+        at = root
+        for branch in branches:
+            below = at.get(branch)
+            if not isinstance(below, dict):
+                below = {} if below is None else {"": below}
+                at[branch] = below
+            at = below
+        before = at.get(last)
+        if isinstance(before, dict) and not isinstance(value, dict):
+            before[""] = value
+        else:
+            at[last] = value
+    return root
+
+
+def leaf(branch: Tree | JsonValue, *path: str) -> JsonValue:
+    """Follow a path in a tree.
+
+    Args:
+        branch: Where to begin.
+        path: The segments to follow.
+
+    Returns:
+        What stands there: a value, a mapping, or ``None`` where the path ends early.
+    """
+    for segment in path:
+        if not isinstance(branch, dict):
+            return None
+        branch = branch.get(segment)
+    return branch
+
+
+def indexed(branch: Tree | JsonValue) -> list[tuple[int, Tree]]:
+    """Give the mappings under numeric segments, in numeric order.
+
+    Only indexes that stand there are looked at, whatever their size, so that neither gaps nor an index of a thousand
+    million cost anything.
+
+    Args:
+        branch: A branch of a tree.
+
+    Returns:
+        Index and mapping of each.
+    """
+    if not isinstance(branch, dict):
+        return []
+    found = [
+        (int(segment), below)
+        for segment, below in branch.items()
+        if segment.isascii() and segment.isdigit() and len(segment) <= _MAX_INDEX_DIGITS and isinstance(below, dict)
+    ]
+    found.sort(key=lambda item: item[0])
+    return found

@@ -1,0 +1,161 @@
+"""Which spans belong to which trace: an index of 36 bytes a span, spilled to disk above a setting.
+
+A trace's spans may lie anywhere in any of the files, so files are read twice: once to note where each span is, and once
+more, trace by trace, to decode them. The index holds fixed-size rows in buckets by the first byte of the trace's key; a
+bucket is sorted when all rows are in, which keeps the sorting small whatever the number of spans.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from struct import Struct
+from typing import IO, Final, NamedTuple
+
+__all__ = ["ROW_BYTES", "Place", "SpanIndex"]
+
+_ROW: Final = Struct(">16sQQI")
+"""Trace key; start (48 bits) and the offset's upper 16; the offset's lower 32 and the length; context.
+
+Big-endian, so that rows sort as bytes: by trace, by start, by place.
+"""
+ROW_BYTES: Final = _ROW.size
+_KEY_BYTES: Final = 16
+_BUCKETS: Final = 256
+_START_SHIFT: Final = 15
+"""Starts are kept in units of 2**15 ns, 33 µs, so that 63 bits of nanoseconds fit into 48."""
+_LOWER: Final = 0xFFFFFFFF
+_SPILL_BYTES: Final = 64 * 1024 * 1024
+_ROWS_A_READ: Final = 64
+
+
+class Place(NamedTuple):
+    """Where a span or log record stands.
+
+    Attributes:
+        offset: Where its JSON begins in its store.
+        length: How many bytes it has.
+        context: The number of its context: the store, the resource, the scope, and whether it is a log record.
+    """
+
+    offset: int
+    length: int
+    context: int
+
+
+class SpanIndex:
+    """Rows of trace key and place: put in in any order, taken out trace by trace.
+
+    Args:
+        spill_bytes: Above this many bytes, rows go to a temporary file.
+    """
+
+    def __init__(self, spill_bytes: int = _SPILL_BYTES) -> None:
+        self._buckets = [bytearray() for _ in range(_BUCKETS)]
+        self._spilled: list[list[tuple[int, int]]] = [[] for _ in range(_BUCKETS)]
+        self._spill_bytes = spill_bytes
+        self._file: IO[bytes] | None = None
+        self._room = spill_bytes
+        self.rows = 0
+
+    def add(self, key: bytes, start_nano: int, offset: int, length: int, context: int) -> None:
+        """Note one span or log record.
+
+        Args:
+            key: 16 bytes that stand for the trace.
+            start_nano: Its start, in nanoseconds since 1970; 0 where it has none.
+            offset: Where its JSON begins in its store.
+            length: How many bytes it has.
+            context: The number of its context.
+        """
+        start = start_nano >> _START_SHIFT if 0 < start_nano < 1 << 63 else 0
+        self._buckets[key[0]] += _ROW.pack(
+            key, start << 16 | offset >> 32, (offset & _LOWER) << 32 | length, context
+        )
+        self.rows += 1
+        self._room -= ROW_BYTES
+        if self._room < ROW_BYTES:
+            self._spill()
+
+    def traces(self) -> Iterator[tuple[bytes, list[Place]]]:
+        """Give the traces by their earliest start, then by key; call it once all rows are in.
+
+        Yields:
+            A trace's key, and its places in a fixed but unspecified order.
+        """
+        order: list[int] = []
+        for number in range(_BUCKETS):
+            self._sort(number, order)
+        # One integer a trace (start, bucket, row) sorts fast and costs a third of a tuple's memory.
+        order.sort()
+        for packed in order:
+            yield self._trace(packed >> 32 & 0xFF, packed & _LOWER)
+
+    def close(self) -> None:
+        """Give the temporary file back."""
+        if self._file is not None:
+            self._file.close()
+
+    def _spill(self) -> None:
+        for number, bucket in enumerate(self._buckets):
+            if bucket:
+                self._spilled[number].append(self._write(bucket))
+                bucket.clear()
+        self._room = self._spill_bytes
+
+    def _write(self, rows: bytes | bytearray) -> tuple[int, int]:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="pixie-otel-index-")  # noqa: SIM115 - lives as long as the index
+        place = self._file.seek(0, 2), len(rows)
+        self._file.write(rows)
+        return place
+
+    def _sort(self, number: int, order: list[int]) -> None:
+        """Sort a bucket in place and note where each trace begins in it."""
+        chunks = [self._read(*place) for place in self._spilled[number]]
+        data = b"".join((*chunks, self._buckets[number]))
+        rows = [data[at : at + ROW_BYTES] for at in range(0, len(data), ROW_BYTES)]
+        rows.sort()
+        key, earliest, first = b"", 0, 0
+        for ordinal, row in enumerate(rows):
+            start = int.from_bytes(row[_KEY_BYTES : _KEY_BYTES + 6])
+            if row[:_KEY_BYTES] != key:
+                if ordinal:
+                    order.append(earliest << 40 | number << 32 | first)
+                key, earliest, first = row[:_KEY_BYTES], start, ordinal
+            elif not earliest:
+                earliest = start
+        if rows:
+            order.append(earliest << 40 | number << 32 | first)
+        if chunks:
+            self._spilled[number] = [self._write(b"".join(rows))]
+            self._buckets[number].clear()
+        else:
+            self._buckets[number][:] = b"".join(rows)
+
+    def _trace(self, number: int, ordinal: int) -> tuple[bytes, list[Place]]:
+        key: bytes = b""
+        places: list[Place] = []
+        while True:
+            rows = self._sorted_rows(number, ordinal + len(places))
+            for row_key, upper, lower, context in _ROW.iter_unpack(rows):
+                if not places:
+                    key = row_key
+                elif row_key != key:
+                    return key, places
+                places.append(Place((upper & 0xFFFF) << 32 | lower >> 32, lower & _LOWER, context))
+            if len(rows) < ROW_BYTES * _ROWS_A_READ:
+                return key, places
+
+    def _sorted_rows(self, number: int, ordinal: int) -> bytes | bytearray:
+        at, size = ordinal * ROW_BYTES, _ROWS_A_READ * ROW_BYTES
+        if not self._spilled[number]:
+            return self._buckets[number][at : at + size]
+        offset, length = self._spilled[number][0]
+        return self._read(offset + at, min(size, length - at))
+
+    def _read(self, offset: int, length: int) -> bytes:
+        if self._file is None:
+            return b""
+        self._file.seek(offset)
+        return self._file.read(length)

@@ -1,0 +1,276 @@
+"""The first reading of the inputs: where every span and log record is, and what became of every line.
+
+A line in the form that OpenTelemetry's own exporters write is taken apart without decoding the spans in it. Any other
+line, and any span that does not look right, is parsed, brought into that form and kept aside, so that the second
+reading knows one form only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Raw, UnsetType
+
+from pixie_otel.evaluable import JsonValue
+from pixie_otel.traces import wire
+from pixie_otel.traces.documents import Document, iter_documents
+from pixie_otel.traces.formats import describe_foreign_value
+from pixie_otel.traces.index import SpanIndex
+from pixie_otel.traces.limits import ReadLimits
+from pixie_otel.traces.lines import Line, iter_lines, looks_like_lines, split_joined
+from pixie_otel.traces.record import Origin
+from pixie_otel.traces.report import Problem, ReadReport
+from pixie_otel.traces.salvage import canonical_id, clean, parse
+from pixie_otel.traces.shapes import Group, groups
+from pixie_otel.traces.stored import SourceBytes, Spool
+from pixie_otel.traces.stores import InputStore, SalvageStore, Store
+
+__all__ = ["Entry", "Indexer"]
+
+_HEAD: Final = re.compile(rb'\{"traceId":"([0-9a-f]{32})","spanId":"[0-9a-f]{16}"')
+_START_KEY: Final = b'"startTimeUnixNano":"'
+_BETWEEN: Final = re.compile(rb"\s*,\s*")
+_ZERO_KEY: Final = bytes(16)
+
+
+class Entry(NamedTuple):
+    """What a context number of the index means.
+
+    Attributes:
+        store: Where the record lies.
+        origin: Its input, resource and scope.
+    """
+
+    store: Store
+    origin: Origin
+
+
+class Indexer:
+    """Reads inputs once and notes where everything is.
+
+    Args:
+        limits: Bounds of reading.
+        report: Told of every line, span and log record, and of what is wrong.
+        spool: Keeps what had to be brought into the common form.
+    """
+
+    def __init__(self, limits: ReadLimits, report: ReadReport, spool: Spool) -> None:
+        self.index = SpanIndex()
+        self.entries: list[Entry] = []
+        self._known: dict[tuple[int, str, bytes, bytes, bool], int] = {}
+        self._limits = limits
+        self._report = report
+        self._salvage = SalvageStore(spool)
+
+    def read(self, source: SourceBytes) -> None:
+        """Read one input; whatever is in it, it ends in the index or in the report.
+
+        Args:
+            source: The input, unpacked.
+        """
+        store = InputStore(source)
+        if looks_like_lines(source, self._limits):
+            for line in iter_lines(source, self._limits, self._report):
+                store.mark(line.number, line.offset)
+                self._read_line(line, source.name, store)
+        else:
+            for document in iter_documents(source, self._limits, self._report):
+                store.mark(document.number, document.offset)
+                kind = self._read_piece(document, source.name, store)
+                if kind is not None:
+                    self._report.skip_document(Problem(*kind, source.name, document.number))
+
+    def _read_line(self, line: Line, name: str, store: InputStore) -> None:
+        trouble = self._read_piece(line, name, store)
+        if trouble is None:
+            return
+        parts = split_joined(line) if trouble[0] == "bad-line" else [line]
+        if len(parts) > 1:
+            lost = [kind for part in parts if (kind := self._read_piece(part, name, store)) is not None]
+            if len(lost) < len(parts):
+                message = f"a torn line runs into the next one: {len(lost)} of {len(parts)} pieces were lost ({lost[0][1]})"
+                self._report.add(Problem("torn-line", message, name, line.number))
+                return
+        if line.last_without_newline and trouble[0] == "bad-line":
+            trouble = "torn-last-line", f"the file ends in the middle of a line, which is lost ({trouble[1]})"
+        self._report.skip_line(Problem(*trouble, name, line.number))
+
+    def _read_piece(self, piece: Line | Document, name: str, store: Store) -> tuple[str, str] | None:
+        """Index a line or a document; give the kind of problem and the message where nothing of it can be used."""
+        try:
+            batch = wire.decode_batch(piece.data)
+        except (ValueError, RecursionError):
+            return self._read_other(piece, name)
+        if not _is_common(batch):
+            return self._read_other(piece, name)
+        spans = batch.resource_spans
+        if not isinstance(spans, UnsetType):
+            self._read_spans(piece, spans, name, store)
+        logs = batch.resource_logs
+        if not isinstance(logs, UnsetType):
+            self._read_logs(piece, logs, name)
+        for others in (batch.resource_metrics, batch.resource_profiles):
+            if not isinstance(others, UnsetType):
+                self._report.metrics += len(others)
+        return None
+
+    def _read_spans(self, piece: Line | Document, resources: list[wire.ResourceSpans], name: str, store: Store) -> None:
+        data, position = piece.data, 0
+        add, head = self.index.add, _HEAD.match
+        for resource in resources:
+            scopes = resource.scope_spans
+            for scope in [] if isinstance(scopes, UnsetType) else scopes:
+                spans = scope.spans
+                if isinstance(spans, UnsetType) or not spans:
+                    continue
+                context = self._context(store, name, bytes(resource.resource), bytes(scope.scope), logs=False)
+                self._report.spans_read += len(spans)
+                position = data.index(bytes(spans[0]), position)
+                for span in spans:
+                    length = memoryview(span).nbytes
+                    found = head(data, position)
+                    key = _ZERO_KEY if found is None else bytes.fromhex(found[1].decode())
+                    if key == _ZERO_KEY:
+                        self._put_span(bytes(span), piece.number, name, resource, scope)
+                    else:
+                        start = _start(data, position, position + length)
+                        add(key, start, piece.offset + position, length, context)
+                    position = _after(data, position + length)
+
+    def _put_span(
+        self, data: bytes, number: int, name: str, resource: wire.ResourceSpans, scope: wire.ScopeSpans
+    ) -> None:
+        """Index a span whose ids do not stand where they mostly do, or are no plain ids."""
+        try:
+            span = wire.decode_span(data)
+            trace_id, start = span.trace_id, wire.integer(span.start_time_unix_nano) or 0
+        except (ValueError, RecursionError):
+            trace_id, start = _ids(data)
+        context = self._context(self._salvage, name, bytes(resource.resource), bytes(scope.scope), logs=False)
+        self.index.add(_trace_key(trace_id, data), start, self._salvage.put(number, data), len(data), context)
+
+    def _read_logs(self, piece: Line | Document, resources: list[wire.ResourceLogs], name: str) -> None:
+        for resource in resources:
+            scopes = resource.scope_logs
+            for scope in [] if isinstance(scopes, UnsetType) else scopes:
+                records = scope.log_records
+                for record in [] if isinstance(records, UnsetType) else records:
+                    self._put_log(bytes(record), piece.number, name, bytes(resource.resource), bytes(scope.scope))
+
+    def _put_log(self, data: bytes, number: int, name: str, resource: bytes, scope: bytes) -> None:
+        self._report.log_records += 1
+        try:
+            trace_id = wire.decode_log(data).trace_id
+        except (ValueError, RecursionError) as error:
+            message = f"a log record cannot be decoded ({_why(error)}); it is skipped"
+            self._report.add(Problem("bad-log", message, name, number))
+            return
+        if trace_id and canonical_id(trace_id, 16):
+            context = self._context(self._salvage, name, resource, scope, logs=True)
+            self.index.add(_trace_key(trace_id, data), 0, self._salvage.put(number, data), len(data), context)
+
+    def _read_other(self, piece: Line | Document, name: str) -> tuple[str, str] | None:
+        """Index what is not in the common form, or give the problem with it."""
+
+        def complain(kind: str, message: str) -> None:
+            self._report.add(Problem(kind, message, name, piece.number))
+
+        try:
+            document = clean(parse(piece.data, complain), complain)
+            found = list(groups(document, complain))
+        except (ValueError, RecursionError) as error:
+            return "bad-line", f"it is no JSON: {_why(error)}; it is skipped"
+        if not found:
+            return _not_otlp(document)
+        for group in found:
+            self._put_group(group, piece.number, name)
+        return None
+
+    def _put_group(self, group: Group, number: int, name: str) -> None:
+        self._report.metrics += group.metrics
+        resource, scope = msgspec.json.encode(group.resource), msgspec.json.encode(group.scope)
+        for record in group.records:
+            data = msgspec.json.encode(record)
+            if group.logs:
+                self._put_log(data, number, name, resource, scope)
+            else:
+                self._report.spans_read += 1
+                self._put_span(data, number, name, wire.ResourceSpans(Raw(resource)), wire.ScopeSpans(Raw(scope)))
+
+    def _context(self, store: Store, name: str, resource: bytes, scope: bytes, *, logs: bool) -> int:
+        known = (id(store), name, resource, scope, logs)
+        number = self._known.get(known)
+        if number is None:
+            number = self._known[known] = len(self.entries)
+            self.entries.append(Entry(store, Origin(name, resource, scope, logs=logs)))
+        return number
+
+
+def _is_common(batch: wire.Batch) -> bool:
+    """Say whether a line is in the form of OpenTelemetry's exporters, so that nothing in it was passed over."""
+    spans, logs = batch.resource_spans, batch.resource_logs
+    if isinstance(spans, UnsetType) and isinstance(logs, UnsetType):
+        return not isinstance(batch.resource_metrics, UnsetType) or not isinstance(batch.resource_profiles, UnsetType)
+    for resource in [] if isinstance(spans, UnsetType) else spans:
+        if isinstance(resource.scope_spans, UnsetType) or any(isinstance(s.spans, UnsetType) for s in resource.scope_spans):
+            return False
+    for entry in [] if isinstance(logs, UnsetType) else logs:
+        if isinstance(entry.scope_logs, UnsetType) or any(isinstance(s.log_records, UnsetType) for s in entry.scope_logs):
+            return False
+    return True
+
+
+def _start(data: bytes, position: int, end: int) -> int:
+    """Find a span's start without decoding it: within JSON's strings every quote has a backslash before it."""
+    at = data.find(_START_KEY, position, end)
+    if at >= 0:
+        at += len(_START_KEY)
+        digits = data[at : data.find(b'"', at, end)]
+        return int(digits) if digits.isdigit() and len(digits) < 20 else 0
+    try:
+        return wire.integer(wire.decode_span(data[position:end]).start_time_unix_nano) or 0
+    except (ValueError, RecursionError):
+        return 0
+
+
+def _after(data: bytes, end: int) -> int:
+    """Give where the next item of a list begins, right behind the comma after this one."""
+    if data[end : end + 2] == b",{":
+        return end + 1
+    found = _BETWEEN.match(data, end)
+    return end if found is None else found.end()
+
+
+def _ids(data: bytes) -> tuple[str, int]:
+    """Give trace id and start of a span that does not decode as a whole."""
+    try:
+        value = parse(data, lambda *_: None)
+    except (ValueError, RecursionError):
+        return "", 0
+    if not isinstance(value, dict):
+        return "", 0
+    trace_id = value.get("traceId")
+    return trace_id if isinstance(trace_id, str) else "", wire.integer(value.get("startTimeUnixNano")) or 0
+
+
+def _trace_key(trace_id: str, data: bytes) -> bytes:
+    """Give the 16 bytes by which a trace is grouped; a record without a trace id is a trace of its own."""
+    identity = canonical_id(trace_id, 16)
+    if identity:
+        return bytes.fromhex(identity)
+    source = data if identity == "" else trace_id.encode(errors="replace")
+    return hashlib.blake2b(source, digest_size=16).digest()
+
+
+def _not_otlp(document: JsonValue) -> tuple[str, str]:
+    foreign = describe_foreign_value(document)
+    if foreign is not None:
+        return "not-otlp", f"this is {foreign}, not OTLP JSON; it is skipped"
+    return "not-otlp", "this JSON holds no OTLP resourceSpans, resourceLogs or resourceMetrics; it is skipped"
+
+
+def _why(error: ValueError | RecursionError) -> str:
+    return "nested too deep" if isinstance(error, RecursionError) else str(error)

@@ -1,0 +1,85 @@
+"""What is wrong with a trace as a whole, said once a kind however many spans it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from pixie_otel.traces.report import Problem
+from pixie_otel.traces.tree import Linkable, Links
+
+__all__ = ["Checkable", "trace_problems"]
+
+_SKEW_NANO: Final = 1_000_000
+"""A child that starts less than a millisecond before its parent is within what clocks of one machine differ by."""
+
+
+class Checkable(Linkable, Protocol):
+    """What integrity is checked on."""
+
+    @property
+    def name(self) -> str:
+        """The span's name."""
+        ...
+
+    @property
+    def dropped_attributes(self) -> int:
+        """How many attributes its producer dropped."""
+        ...
+
+
+def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, source: str) -> list[Problem]:
+    """Say what is wrong with how the spans of a trace hang together.
+
+    Args:
+        spans: The spans, in order of start.
+        links: How they hang together.
+        trace_id: The trace.
+        source: The input that the trace, or its first span, came from.
+
+    Returns:
+        One problem a kind, with how many spans it concerns and the first of them.
+    """
+    found: list[Problem] = []
+
+    def add(kind: str, positions: Sequence[int], message: Callable[[int], str]) -> None:
+        if positions:
+            first = spans[positions[0]]
+            text = f"{message(len(positions))} (first: {first.name!r} {first.span_id})"
+            found.append(Problem(kind, text, source, trace_id=trace_id, span_id=first.span_id))
+
+    add("orphan-span", links.orphans, lambda count: f"{count} of {len(spans)} spans name a parent that is not in the input")
+    add("self-parent", links.self_parents, lambda count: f"{count} spans name themselves as their parent")
+    add("parent-cycle", links.cut, lambda count: f"{count} cycles of parents were cut")
+    if len(links.roots) > 1:
+        add("several-roots", links.roots, lambda count: f"the trace has {count} roots")
+    if links.roots and len(links.orphans) == len(links.roots):
+        add("missing-root", links.orphans[:1], lambda _: "the trace has no true root: its top span is not in the input")
+    add("missing-time", [at for at, span in enumerate(spans) if not span.start_time_unix_nano], _no_time)
+    add("clock-skew", _skewed(spans, links), lambda count: f"{count} spans end before they start, or start before their parent")
+    dropped = [at for at, span in enumerate(spans) if span.dropped_attributes]
+    total = sum(spans[at].dropped_attributes for at in dropped)
+    add(
+        "dropped-attributes",
+        dropped,
+        lambda count: f"{total} attributes of {count} spans were dropped where they were made, so content may be missing; "
+        "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT there",
+    )
+    return found
+
+
+def _no_time(count: int) -> str:
+    return f"{count} spans have no start time"
+
+
+def _skewed(spans: Sequence[Checkable], links: Links) -> list[int]:
+    skewed: set[int] = set()
+    for parent, children in enumerate(links.children):
+        span = spans[parent]
+        if 0 < span.end_time_unix_nano < span.start_time_unix_nano:
+            skewed.add(parent)
+        for child in children:
+            start = spans[child].start_time_unix_nano
+            if start and start + _SKEW_NANO < span.start_time_unix_nano:
+                skewed.add(child)
+    return sorted(skewed)

@@ -1,0 +1,208 @@
+"""A trace: its trees, and what can be said of it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import overload
+
+from pixie_otel.traces.calls import llm_calls
+from pixie_otel.traces.integrity import trace_problems
+from pixie_otel.traces.report import Problem
+from pixie_otel.traces.spans import LLMSpan, ObservationKind, ObserveSpan, RetrieverSpan, ToolSpan
+from pixie_otel.traces.tree import ObservationNode, link, nodes, order
+
+__all__ = ["Trace", "Usage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the model calls of a trace used; ``None`` where no call recorded it.
+
+    Attributes:
+        input_tokens: Tokens in.
+        output_tokens: Tokens out.
+        cost: US dollars.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+
+    @property
+    def total_tokens(self) -> int | None:
+        """Tokens in and out together; ``None`` where neither was recorded."""
+        if self.input_tokens is None and self.output_tokens is None:
+            return None
+        return (self.input_tokens or 0) + (self.output_tokens or 0)
+
+
+class Trace(Sequence[ObservationNode]):
+    """One trace; as a sequence, its root nodes.
+
+    Args:
+        trace_id: The trace's id.
+        roots: The tops of its trees, in order of start.
+        problems: What is wrong with it; problems of values join when they are decoded.
+        start_time_unix_nano: The earliest start, where known without decoding.
+    """
+
+    def __init__(
+        self,
+        trace_id: str,
+        roots: Iterable[ObservationNode],
+        *,
+        problems: Iterable[Problem] = (),
+        start_time_unix_nano: int | None = None,
+    ) -> None:
+        self.trace_id = trace_id
+        self.roots = list(roots)
+        self._problems = list(problems)
+        self._start = start_time_unix_nano
+
+    @classmethod
+    def from_spans(cls, spans: Iterable[ObserveSpan]) -> Trace:
+        """Build a trace from the observations of one trace.
+
+        Args:
+            spans: The observations, in any order.
+
+        Raises:
+            ValueError: There are none, or they belong to several traces.
+        """
+        found = sorted(spans, key=order)
+        ids = {span.trace_id for span in found}
+        if len(ids) != 1:
+            raise ValueError(f"a trace needs spans of one trace id, and these have {len(ids)}: {sorted(ids)[:3]}")
+        links = link(found)
+        problems = trace_problems(found, links, trace_id=found[0].trace_id, source="memory")
+        return cls(found[0].trace_id, nodes([ObservationNode(span) for span in found], links), problems=problems)
+
+    @overload
+    def __getitem__(self, index: int) -> ObservationNode: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[ObservationNode]: ...
+    def __getitem__(self, index: int | slice) -> ObservationNode | list[ObservationNode]:
+        """Give a root node, or several."""
+        return self.roots[index]
+
+    def __len__(self) -> int:
+        """Say how many root nodes there are."""
+        return len(self.roots)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the trace ids and the trees."""
+        if not isinstance(other, Trace):
+            return NotImplemented
+        return self.trace_id == other.trace_id and self.roots == other.roots
+
+    def __hash__(self) -> int:
+        """Hash the trace's id."""
+        return hash(self.trace_id)
+
+    def __repr__(self) -> str:
+        """Show the id and how many roots there are."""
+        return f"<Trace {self.trace_id}, {len(self.roots)} roots>"
+
+    def walk(self) -> Iterator[ObservationNode]:
+        """Give all nodes, depth first, tree by tree."""
+        for root in self.roots:
+            yield from root.walk()
+
+    def wire_bytes(self) -> Iterator[tuple[ObservationNode, bytes]]:
+        """Give the nodes' content as it stood in the file, for searching without decoding."""
+        for node in self.walk():
+            for part in node.wire_bytes():
+                yield node, part
+
+    def to_text(self) -> str:
+        """Give the trees as indented text with everything in them."""
+        from pixie_otel.traces.text import tree_text
+
+        return tree_text(self.roots)
+
+    @cached_property
+    def spans(self) -> list[ObserveSpan]:
+        """All observations, by start, then id."""
+        return sorted((node.span for node in self.walk()), key=order)
+
+    @cached_property
+    def llm_calls(self) -> list[LLMSpan]:
+        """The model calls that were really made, by end; see `pixie_otel.traces.calls`."""
+        return llm_calls(self.roots)
+
+    @cached_property
+    def tool_spans(self) -> list[ToolSpan]:
+        """The runs of tools, by start."""
+        return [span for span in self.spans if isinstance(span, ToolSpan)]
+
+    @cached_property
+    def retriever_spans(self) -> list[RetrieverSpan]:
+        """The retrievals, by start."""
+        return [span for span in self.spans if isinstance(span, RetrieverSpan)]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the trace, as far as it was decoded."""
+        return tuple(self._problems)
+
+    def add_problem(self, problem: Problem) -> None:
+        """Note one more thing that is wrong with the trace."""
+        self._problems.append(problem)
+
+    @cached_property
+    def session_id(self) -> str | None:
+        """The session that the trace belongs to: the first that a span names, roots first."""
+        return next((node.span.session_id for node in self.walk() if node.span.session_id), None)
+
+    @cached_property
+    def service_names(self) -> list[str]:
+        """The services that made the spans, sorted."""
+        return sorted({span.service_name for span in self.spans if span.service_name})
+
+    @cached_property
+    def usage(self) -> Usage:
+        """What the real model calls used together."""
+        calls = self.llm_calls
+        inputs = [call.input_tokens for call in calls if call.input_tokens is not None]
+        outputs = [call.output_tokens for call in calls if call.output_tokens is not None]
+        costs = [call.cost for call in calls if call.cost is not None]
+        return Usage(
+            input_tokens=sum(inputs) if inputs else None,
+            output_tokens=sum(outputs) if outputs else None,
+            cost=sum(costs) if costs else None,
+        )
+
+    @cached_property
+    def has_content(self) -> bool:
+        """Whether there is anything to judge: a model call, or a span with a recorded input, output or LLM kind."""
+        return any(
+            span.kind is not ObservationKind.OTHER or span.input is not None or span.output is not None
+            for span in self.spans
+        )
+
+    @property
+    def start_time_unix_nano(self) -> int:
+        """The earliest start that was recorded, in nanoseconds since 1970; 0 where none was."""
+        if self._start is None:
+            starts = [span.start_time_unix_nano for span in self.spans if span.start_time_unix_nano]
+            self._start = min(starts, default=0)
+        return self._start
+
+    @cached_property
+    def end_time_unix_nano(self) -> int:
+        """The latest end, in nanoseconds since 1970; 0 where none was recorded."""
+        return max((span.end_time_unix_nano for span in self.spans), default=0)
+
+    @property
+    def started_at(self) -> datetime | None:
+        """The earliest start, in UTC."""
+        return min((span.started_at for span in self.spans if span.started_at is not None), default=None)
+
+    @property
+    def duration_ms(self) -> float | None:
+        """From the earliest start to the latest end, in milliseconds; ``None`` where times are missing or turned round."""
+        start, end = self.start_time_unix_nano, self.end_time_unix_nano
+        return (end - start) / 1e6 if 0 < start <= end else None

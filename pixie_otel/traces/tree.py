@@ -1,0 +1,255 @@
+"""Span trees, for any parent graph that a file can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar
+
+from pixie_otel.traces.spans import ObserveSpan
+
+__all__ = ["Links", "Observable", "ObservationNode", "build_tree", "link"]
+
+
+class Linkable(Protocol):
+    """What a tree is built from."""
+
+    @property
+    def span_id(self) -> str:
+        """The span's id."""
+        ...
+
+    @property
+    def parent_span_id(self) -> str | None:
+        """The parent's id."""
+        ...
+
+    @property
+    def start_time_unix_nano(self) -> int:
+        """The start."""
+        ...
+
+    @property
+    def end_time_unix_nano(self) -> int:
+        """The end."""
+        ...
+
+
+class Observable(Protocol):
+    """What can be decoded into an observation."""
+
+    def observe(self) -> ObserveSpan:
+        """Decode it."""
+        ...
+
+    def wire_bytes(self) -> list[bytes]:
+        """Give its content without decoding it."""
+        ...
+
+
+_SpanT = TypeVar("_SpanT", bound=ObserveSpan)
+
+
+class ObservationNode:
+    """A node of a span tree.
+
+    Nodes compare equal when their spans are equal and so are their children, in order.
+
+    Args:
+        span: The observation; or what can be decoded into it, which happens when somebody first asks for it.
+        children: The nodes below, in order of start.
+    """
+
+    __slots__ = ("_source", "_span", "children")
+
+    def __init__(self, span: ObserveSpan | Observable, children: Iterable[ObservationNode] = ()) -> None:
+        self._span = span if isinstance(span, ObserveSpan) else None
+        self._source = None if isinstance(span, ObserveSpan) else span
+        self.children: list[ObservationNode] = list(children)
+
+    @property
+    def span(self) -> ObserveSpan:
+        """The observation."""
+        if self._span is None:
+            assert self._source is not None
+            self._span = self._source.observe()
+        return self._span
+
+    def wire_bytes(self) -> list[bytes]:
+        """Give the span's content as it stood in the file, undecoded; empty for a span that came from no file."""
+        return [] if self._source is None else self._source.wire_bytes()
+
+    def walk(self) -> Iterator[ObservationNode]:
+        """Give this node and all below it, depth first, children in order."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.children))
+
+    def find(self, name: str) -> list[ObservationNode]:
+        """Give the nodes of this tree whose span has the name, depth first."""
+        return [node for node in self.walk() if node.span.name == name]
+
+    def find_by_type(self, span_type: type[_SpanT]) -> list[ObservationNode]:
+        """Give the nodes of this tree whose span is of the class, depth first."""
+        return [node for node in self.walk() if isinstance(node.span, span_type)]
+
+    def to_text(self) -> str:
+        """Give the tree as indented text with everything in it, for people and for judges."""
+        from pixie_otel.traces.text import tree_text
+
+        return tree_text([self])
+
+    def __eq__(self, other: object) -> bool:
+        """Compare whole trees, without recursion."""
+        if not isinstance(other, ObservationNode):
+            return NotImplemented
+        pending = [(self, other)]
+        while pending:
+            left, right = pending.pop()
+            if len(left.children) != len(right.children) or left.span != right.span:
+                return False
+            pending.extend(zip(left.children, right.children, strict=True))
+        return True
+
+    __hash__ = None  # type: ignore[assignment]  # nodes are compared by value and can change
+
+    def __repr__(self) -> str:
+        """Show the span's name and kind, and how many children there are."""
+        span = self.span
+        return f"<ObservationNode {span.name!r} {span.kind.value}, {len(self.children)} children>"
+
+
+@dataclass(slots=True)
+class Links:
+    """How the spans of a trace hang together, by their positions in the sequence given.
+
+    Attributes:
+        roots: The tops of the trees, in order of start.
+        children: The positions below each span, in order of start.
+        orphans: Roots whose parent is not there.
+        self_parents: Roots that name themselves as their parent.
+        cut: Roots at which a cycle of parents was cut.
+    """
+
+    roots: list[int]
+    children: list[list[int]]
+    orphans: list[int] = field(default_factory=list[int])
+    self_parents: list[int] = field(default_factory=list[int])
+    cut: list[int] = field(default_factory=list[int])
+
+
+def link(spans: Sequence[Linkable]) -> Links:
+    """Say which span is below which.
+
+    A span whose parent is not there, or is itself, is a root. A cycle is cut at the span of it that starts first. Of
+    several spans with one id, the one that ended last has the children. The result does not depend on anything but the
+    spans' own content when they are given in a fixed order, as by `order`.
+
+    Args:
+        spans: The spans of one trace, in order of start.
+
+    Returns:
+        The links.
+    """
+    holders: dict[str, int] = {}
+    for position, span in enumerate(spans):
+        holder = holders.get(span.span_id)
+        if holder is None or span.end_time_unix_nano > spans[holder].end_time_unix_nano:
+            holders[span.span_id] = position
+    links = Links(roots=[], children=[[] for _ in spans])
+    parents: list[int] = []
+    for position, span in enumerate(spans):
+        parent_id = span.parent_span_id
+        parent = -1
+        if parent_id is not None:
+            if parent_id == span.span_id:
+                links.self_parents.append(position)
+            elif (found := holders.get(parent_id)) is None:
+                links.orphans.append(position)
+            else:
+                parent = found
+        parents.append(parent)
+        if parent < 0:
+            links.roots.append(position)
+        else:
+            links.children[parent].append(position)
+    _cut_cycles(links, parents)
+    return links
+
+
+def _cut_cycles(links: Links, parents: list[int]) -> None:
+    reached = [False] * len(parents)
+    remaining = len(parents) - _reach(links.roots, links.children, reached)
+    if not remaining:
+        return
+    for position in range(len(parents)):
+        if reached[position]:
+            continue
+        # Every unreached span hangs on a cycle: go up until one comes round again.
+        seen: set[int] = set()
+        at = position
+        while at not in seen:
+            seen.add(at)
+            at = parents[at]
+        cycle = [at]
+        while (above := parents[cycle[-1]]) != at:
+            cycle.append(above)
+        top = min(cycle)
+        links.children[parents[top]].remove(top)
+        parents[top] = -1
+        links.cut.append(top)
+        links.roots.append(top)
+        _reach([top], links.children, reached)
+    links.roots.sort()
+
+
+def _reach(tops: Iterable[int], children: list[list[int]], reached: list[bool]) -> int:
+    pending = list(tops)
+    count = 0
+    while pending:
+        position = pending.pop()
+        reached[position] = True
+        count += 1
+        pending.extend(children[position])
+    return count
+
+
+def build_tree(spans: Iterable[ObserveSpan]) -> list[ObservationNode]:
+    """Build the trees of a set of observations.
+
+    Args:
+        spans: Observations in any order; those of several traces give several trees.
+
+    Returns:
+        The roots by start time, then by id; see `link` for what becomes of orphans, self-parents and cycles.
+    """
+    by_trace: dict[str, list[ObserveSpan]] = {}
+    for span in sorted(spans, key=order):
+        by_trace.setdefault(span.trace_id, []).append(span)
+    roots: list[ObservationNode] = []
+    for found in by_trace.values():
+        roots.extend(nodes([ObservationNode(span) for span in found], link(found)))
+    return sorted(roots, key=lambda node: order(node.span))
+
+
+def order(span: Linkable) -> tuple[int, str, int]:
+    """Give the key by which spans stand in order: start, id, end."""
+    return (span.start_time_unix_nano, span.span_id, span.end_time_unix_nano)
+
+
+def nodes(flat: list[ObservationNode], links: Links) -> list[ObservationNode]:
+    """Hang nodes together.
+
+    Args:
+        flat: One node a span.
+        links: How they hang together.
+
+    Returns:
+        The roots.
+    """
+    for position, below in enumerate(links.children):
+        if below:
+            flat[position].children = [flat[child] for child in below]
+    return [flat[position] for position in links.roots]
