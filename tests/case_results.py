@@ -30,9 +30,7 @@ def result(
 def case_result(case_id: str, *outcomes: str, start: int = 0, failure: Failure | None = None) -> CaseResult:
     """Make a judged case with one evaluator an outcome."""
     evaluable = Evaluable([NamedData("input", case_id)], [NamedData("output", "out")])
-    case = Case(
-        case_id, f"case {case_id}", None if failure else evaluable, start_time_unix_nano=start, failure=failure
-    )
+    case = Case(case_id, f"case {case_id}", None if failure else evaluable, start_time_unix_nano=start, failure=failure)
     return CaseResult(case, tuple(result(outcome, evaluator=f"E{i}") for i, outcome in enumerate(outcomes)))
 
 
@@ -72,9 +70,7 @@ evaluables = st.builds(
     completion_time=st.none() | finite,
 )
 _failures = st.builds(Failure, st.sampled_from(FailureKind), texts, st.none() | texts)
-_evaluations = st.builds(
-    Evaluation, st.floats(0, 1), texts.filter(lambda text: bool(text.strip())), details=_objects
-)
+_evaluations = st.builds(Evaluation, st.floats(0, 1), texts.filter(lambda text: bool(text.strip())), details=_objects)
 _results = st.builds(
     EvaluationResult,
     evaluator=texts,

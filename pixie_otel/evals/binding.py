@@ -43,7 +43,7 @@ class BoundEvaluator:
     name: str
     call: Callable[..., Any]
     needs: frozenset[Need] = frozenset()
-    threshold: float | None | Unset = UNSET
+    threshold: float | Unset | None = UNSET
     severity: Severity = Severity.FAIL
     takes_trace: bool = False
     is_async: bool = False
@@ -142,11 +142,15 @@ def _instance(cls: type[Any]) -> object:
     return cls()
 
 
-def _attribute(evaluator: object, key: str) -> Any:
-    found = getattr(evaluator, key, _MISSING)
-    if found is _MISSING and isinstance(evaluator, functools.partial):
-        return _attribute(cast("functools.partial[Any]", evaluator).func, key)
-    return found
+def _attribute(evaluator: object, key: str) -> object:
+    found: object = getattr(evaluator, key, _MISSING)
+    return getattr(_unwrapped(evaluator), key, _MISSING) if found is _MISSING else found
+
+
+def _unwrapped(evaluator: object) -> object:
+    while isinstance(evaluator, functools.partial):
+        evaluator = cast("Any", evaluator).func
+    return evaluator
 
 
 def _name(evaluator: object) -> str:
@@ -166,13 +170,13 @@ def _needs(evaluator: object, label: str) -> frozenset[Need]:
         return frozenset()
     try:
         # A text alone would be taken letter by letter.
-        return frozenset(Need(need) for need in ([needs] if isinstance(needs, str) else needs))
+        return frozenset(Need(need) for need in ([needs] if isinstance(needs, str) else cast("Iterable[str]", needs)))
     except (TypeError, ValueError):
         valid = ", ".join(Need)
         raise ConfigError(f"evaluator {label!r}: needs is {needs!r}; give any of: {valid}") from None
 
 
-def _threshold(evaluator: object, label: str) -> float | None | Unset:
+def _threshold(evaluator: object, label: str) -> float | Unset | None:
     threshold = _attribute(evaluator, "threshold")
     if threshold is _MISSING or threshold is UNSET:
         return UNSET
@@ -190,7 +194,7 @@ def _severity(evaluator: object, label: str) -> Severity:
     if severity is _MISSING:
         return Severity.FAIL
     try:
-        return Severity(severity)
+        return Severity(cast("str", severity))
     except ValueError:
         valid = " or ".join(Severity)
         raise ConfigError(f"evaluator {label!r}: severity is {severity!r}; give {valid}") from None
@@ -223,9 +227,7 @@ def _is_builtin(evaluator: object) -> bool:
 
 
 def _source(evaluator: object) -> str:
-    inner = evaluator
-    while isinstance(inner, functools.partial):
-        inner = cast("functools.partial[Any]", inner).func
-    owner: Any = inner if inspect.isroutine(inner) else type(inner)
+    inner = _unwrapped(evaluator)
+    owner: object = inner if inspect.isroutine(inner) else type(inner)
     module, name = getattr(owner, "__module__", None) or "", getattr(owner, "__qualname__", "")
     return f"{module}:{name}" if module else str(name)

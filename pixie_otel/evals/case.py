@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pixie_otel.evaluable import Evaluable
 from pixie_otel.evals.evaluation import EvaluationResult, Failure, Outcome
+from pixie_otel.evaluable import Evaluable
 
 if TYPE_CHECKING:
     from pixie_otel.traces.report import Problem

@@ -100,7 +100,7 @@ class Evaluation:
 
     score: float
     reasoning: str
-    details: dict[str, JsonValue] = field(default_factory=dict)
+    details: dict[str, JsonValue] = field(default_factory=dict[str, "JsonValue"])
 
     def __post_init__(self) -> None:
         """Check the score, take rounding errors out of it, and insist on a reason."""
@@ -245,11 +245,12 @@ def shown(value: object) -> str:
     return f"{text} ({type(value).__name__})"
 
 
-def _as_float(given: Any) -> float:
+def _as_float(given: object) -> float:
     value = given
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+    item = getattr(value, "item", None)
+    if callable(item) and getattr(value, "shape", None) == ():
         # What numpy, torch and their like use for a single number says by `item()` which Python number it is.
-        value = value.item()
+        value = item()
     if not isinstance(value, Real | Decimal):
         raise EvaluatorError(f"a score is a number from 0 to 1, not {shown(given)}")
     try:

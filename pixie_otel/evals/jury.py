@@ -35,6 +35,7 @@ __all__ = ["Jury", "Seat", "failure_of"]
 
 _NO_EVALUABLE: Final = Failure(FailureKind.OBSERVATION, "there is nothing to judge in this case")
 _NOTHING: Final = Evaluable()
+_TRACE_ONLY: Final = frozenset({Need.TRACE})
 _BITS: Final = {need: 1 << position for position, need in enumerate(Need)}
 _LONGEST: Final = 2_000
 _HERE: Final = Path(__file__).parent
@@ -211,7 +212,7 @@ def _seat(evaluator: BoundEvaluator, thresholds: Thresholds) -> Seat:
     mask = 0
     for need in evaluator.needs:
         mask |= _BITS[need]
-    return Seat(evaluator, bar.threshold, bar.severity, mask, needs_evaluable=evaluator.needs != {Need.TRACE})
+    return Seat(evaluator, bar.threshold, bar.severity, mask, needs_evaluable=evaluator.needs != _TRACE_ONLY)
 
 
 def _unmet(seat: Seat, evaluable: Evaluable, trace: Trace | None) -> EvaluationResult:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +118,9 @@ class LoopThread(CallerLoop):
 class _DaemonExecutor(ThreadPoolExecutor):
     """What `asyncio.to_thread` uses: daemon threads, as Python waits for a pool's threads when it exits."""
 
-    def submit(self, fn: Callable[_Params, _ReturnT], /, *args: _Params.args, **kwargs: _Params.kwargs) -> Any:
+    def submit(
+        self, fn: Callable[_Params, _ReturnT], /, *args: _Params.args, **kwargs: _Params.kwargs
+    ) -> Future[_ReturnT]:
         future: Future[_ReturnT] = Future()
 
         def run() -> None:

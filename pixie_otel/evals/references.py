@@ -12,6 +12,7 @@ The same reference twice is one evaluator. Another one of the same name is told 
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 from dataclasses import replace
@@ -48,27 +49,24 @@ def load_evaluators(
     Raises:
         ConfigError: A reference leads nowhere, or to something that is no evaluator.
     """
-    given = list(dict.fromkeys(reference for reference in references if isinstance(reference, str)))
-    named = {reference.partition(":")[0].strip() for reference in given}
-    loaded: list[BoundEvaluator] = []
-    for reference in _once(references):
-        if not isinstance(reference, str):
-            loaded.append(bind(reference))
-        elif reference.strip() == _DEFAULTS:
-            loaded += [_load_builtin(name, name, "") for name in DEFAULTS if name not in named]
-        else:
-            loaded.append(_load(reference.strip()))
-    return distinct(loaded)
-
-
-def _once(references: Iterable[Any]) -> Iterable[Any]:
-    seen: set[str] = set()
+    texts: set[str] = set()
+    groups: list[BoundEvaluator | None] = []
     for reference in references:
         if isinstance(reference, str):
-            if reference.strip() in seen:
-                continue
-            seen.add(reference.strip())
-        yield reference
+            text = reference.strip()
+            if text not in texts:
+                groups.append(None if text == _DEFAULTS else _load(text))
+            texts.add(text)
+        else:
+            groups.append(bind(reference))
+    named = {group.name for group in groups if group is not None and group.trusted}
+    loaded: list[BoundEvaluator] = []
+    for group in groups:
+        if group is None:
+            loaded += [_load_builtin(name, name, "") for name in DEFAULTS if name not in named]
+        else:
+            loaded.append(group)
+    return distinct(loaded)
 
 
 def _load(reference: str) -> BoundEvaluator:
@@ -111,7 +109,7 @@ def _load_from_file(reference: str, path: str, name: str, settings: str) -> Boun
     return replace(bound, reference=reference, source=f"{Path(path).expanduser().resolve()}:{name}")
 
 
-def _is_factory(function: Any) -> bool:
+def _is_factory(function: Callable[..., object]) -> bool:
     try:
         return not inspect.signature(function).parameters
     except ValueError:
@@ -120,23 +118,23 @@ def _is_factory(function: Any) -> bool:
 
 
 def _make(reference: str, make: Callable[..., Any], values: dict[str, JsonValue]) -> object:
-    try:
+    with contextlib.suppress(ValueError):
+        # What is written in C may have no signature; then calling it shows what it takes.
         signature = inspect.signature(make)
-        signature.bind(**values)
-    except (TypeError, ValueError) as error:
-        takes = ", ".join(inspect.signature(make).parameters) or "no settings"
-        raise ConfigError(f"evaluator {reference!r}: {error}; it takes: {takes}") from error
+        try:
+            signature.bind(**values)
+        except TypeError as error:
+            takes = ", ".join(signature.parameters) or "no settings"
+            raise ConfigError(f"evaluator {reference!r}: {error}; it takes: {takes}") from error
     try:
         made = make(**values)
-    except ConfigError:
-        raise
-    except Exception as error:
+    except ConfigError as error:
+        raise ConfigError(f"evaluator {reference!r}: {error}") from error
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"evaluator {reference!r}: making it raised {type(error).__name__}: {error}") from error
     if inspect.iscoroutine(made):
         made.close()
-        raise ConfigError(
-            f"evaluator {reference!r}: a factory is no `async` function; an evaluator takes the evaluable"
-        )
+        raise ConfigError(f"evaluator {reference!r}: an `async` function makes no evaluator, and judges an evaluable")
     return made
 
 

@@ -118,7 +118,7 @@ _ROWS: Final = (
     ),
     _heuristic(
         "JSONDiff",
-        "How similar the output's JSON is to the expected one, value by value; texts by edit distance, numbers by size.",
+        "How similar the output's JSON is to the expected one, value by value: texts by distance, numbers by size.",
         "preserve_strings",
     ),
     _heuristic(

@@ -92,12 +92,14 @@ class _Loader(importlib.machinery.SourceFileLoader):
     """Compiles the file anew: bytecode goes by size and second, and an edit may change neither."""
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
 
 
 def _module_name(file: Path, content: bytes) -> str:
     digest = sha256(str(file).encode("utf-8", "surrogateescape") + b"\0" + content).hexdigest()[:12]
-    return f"{_PREFIX}{re.sub(r'\W', '_', file.stem)}_{digest}"
+    stem = re.sub(r"\W", "_", file.stem)
+    return f"{_PREFIX}{stem}_{digest}"
 
 
 def _belongs(value: object, module: ModuleType) -> bool:

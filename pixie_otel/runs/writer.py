@@ -151,7 +151,8 @@ class RunWriter:
             PixieError: The disk does not take it; the results that were written are kept, in the order they came.
         """
         try:
-            self._close_results()
+            if not self._file.closed:
+                self._close_results()
             self._manifest = msgspec.structs.replace(
                 self._manifest,
                 status=status,
@@ -188,19 +189,19 @@ class RunWriter:
                 self.finish(Verdict(4, f"NOT FINISHED: {kind.__name__} ended the run"), status=RunStatus.FAILED)
 
     def _close_results(self) -> None:
+        with self._file:
+            os.fsync(self._file.fileno())
         path = self.path / RESULTS_NAME
-        os.fsync(self._file.fileno())
         with path.open("rb") as written:
             order = self._canonical_order(written)
-            if any(position != index for position, index in enumerate(order)):
-                with replaced_file(path) as sorted_file:
-                    for index in order:
-                        written.seek(self._offsets[index])
-                        sorted_file.write(written.readline())
-                    # Windows replaces no file that is open.
-                    written.close()
-                    self._file.close()
-        self._file.close()
+            if all(position == index for position, index in enumerate(order)):
+                return
+            with replaced_file(path) as sorted_file:
+                for index in order:
+                    written.seek(self._offsets[index])
+                    sorted_file.write(written.readline())
+                # Windows replaces no file that is open.
+                written.close()
 
     def _canonical_order(self, written: IO[bytes]) -> list[int]:
         def case_id(index: int) -> str:
@@ -247,9 +248,8 @@ def _make_run_folder(out: Path, moment: datetime) -> Path:
 
 def _ignore_in_git(folder: Path) -> None:
     # Another run may be making the same folder at this moment.
-    with suppress(FileExistsError):
-        (folder / ".gitignore").open("x", encoding="utf-8").close()
-        (folder / ".gitignore").write_text(_IGNORE_ALL, encoding="utf-8")
+    with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+        file.write(_IGNORE_ALL)
 
 
 def _open_results(path: Path) -> IO[bytes]:

@@ -52,7 +52,22 @@ def llm_calls(roots: Iterable[ObservationNode]) -> list[LLMSpan]:
         below = [call for child in nested[position] for call in calls[child]]
         calls[position] = _resolved(spans[position], below)
     found = [call for position in outermost for call in calls[position]]
+    if any(_was_made(call) for call in found):
+        # Some frameworks mark helpers around a call as model spans: they name the model, and nothing came of them.
+        found = [call for call in found if _was_made(call)]
     return sorted(found, key=lambda call: (call.end_time_unix_nano, call.start_time_unix_nano, call.span_id))
+
+
+def _was_made(span: LLMSpan) -> bool:
+    """Say whether anything that only a real call leaves was recorded: an operation, tokens, messages, an end."""
+    return (
+        span.operation is not None
+        or span.input_tokens is not None
+        or span.output_tokens is not None
+        or bool(span.input_messages or span.output_messages or span.finish_reasons)
+        or span.error is not None
+        or isinstance(span.output, str)
+    )
 
 
 def _resolved(outer: LLMSpan, below: list[LLMSpan]) -> list[LLMSpan]:
@@ -76,5 +91,7 @@ def _merged(outer: LLMSpan, inner: LLMSpan) -> LLMSpan:
     return structs.replace(keep, notes=(*keep.notes, *other.notes, note), **changes)
 
 
-def _content(span: LLMSpan) -> int:
-    return bool(span.output_messages or span.output is not None) * 2 + bool(span.input_messages)
+def _content(span: LLMSpan) -> tuple[bool, bool, bool]:
+    """Rank how much of a call a span recorded: the answer, the question, the tokens."""
+    has_tokens = span.input_tokens is not None or span.output_tokens is not None
+    return (bool(span.output_messages), bool(span.input_messages), has_tokens)

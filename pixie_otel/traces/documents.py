@@ -25,6 +25,8 @@ __all__ = ["Document", "begins_with_document", "iter_documents", "json_error"]
 _CHUNK: Final = 256 * 1024
 _MAX_DEPTH: Final = 500
 _SHOWN_BYTES: Final = 40
+_RESCANNABLE_BYTES: Final = 32 * 1024 * 1024
+"""How much is scanned again in all; a file made of nothing but torn documents would take for ever."""
 
 _NEWLINE: Final = 0x0A
 _COMMA: Final = 0x2C
@@ -33,6 +35,7 @@ _ARRAY: Final = 0x5B
 _ARRAY_END: Final = 0x5D
 _OBJECT: Final = 0x7B
 _OBJECT_END: Final = 0x7D
+_OPENERS: Final = (_ARRAY, _OBJECT)
 _OPENER_OF: Final = {_ARRAY_END: _ARRAY, _OBJECT_END: _OBJECT}
 
 _BOM: Final = b"\xef\xbb\xbf"
@@ -79,12 +82,13 @@ class _Trouble(NamedTuple):
 
 
 class _MalformedError(Exception):
-    """What begins like a document is none."""
+    """What begins like a document is none, as was found so many bytes behind its beginning."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str, found_after: int) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
+        self.found_after = found_after
 
 
 def iter_documents(source: SourceBytes, limits: ReadLimits, report: ReadReport) -> Iterator[Document]:
@@ -152,6 +156,7 @@ class _Scanner:
         self._at = 0
         self._array_line: int | None = None
         self._is_resynced = False
+        self._rescannable = _RESCANNABLE_BYTES
 
     def next(self) -> Document | _Trouble | None:
         """Give the next document, or what stands in its place; None at the end."""
@@ -181,28 +186,22 @@ class _Scanner:
     def _document(self) -> Document | _Trouble:
         line = self.line
         try:
-            data = self._cut()
+            length = self._find_end()
         except _MalformedError as malformed:
-            self._resync()
+            self._resync(malformed.found_after)
             message = f"{malformed.message}; it was skipped up to the next line that begins with {{ or ["
             return _Trouble(malformed.kind, message, line)
-        document = Document(line, self._base + self._at, data)
-        self._advance(len(data))
+        document = Document(line, self._base + self._at, self._buffer[self._at : self._at + length])
+        self._advance(length)
+        if (error := json_error(document.data)) is not None:
+            return _Trouble("bad-document", f"what begins here was skipped, as it is no JSON document: {error}", line)
         return document
-
-    def _cut(self) -> bytes:
-        """Give the document that begins here."""
-        length = self._find_end()
-        data = self._buffer[self._at : self._at + length]
-        if (error := json_error(data)) is not None:
-            raise _MalformedError("bad-document", f"what begins here is no JSON document: {error}")
-        return data
 
     def _find_end(self) -> int:
         """Give the length of the value that begins here, by its brackets and strings."""
-        if self._buffer[self._at] not in _OPENER_OF.values():
-            shown = self._buffer[self._at : self._at + _SHOWN_BYTES].partition(b"\n")[0]
-            raise _MalformedError("bad-document", f"expected {{ or [, found {shown.decode('utf-8', 'replace')!r}")
+        if self._buffer[self._at] not in _OPENERS:
+            shown = self._buffer[self._at : self._at + _SHOWN_BYTES].partition(b"\n")[0].decode("utf-8", "replace")
+            raise _MalformedError("bad-document", f"expected {{ or [, found {shown!r}", 0)
         opened = bytearray()
         scanned = 0
         while True:
@@ -216,22 +215,26 @@ class _Scanner:
                     return self._checked_length(scanned)
             self._checked_length(len(self._buffer) - self._at)
             if not self._more():
-                raise _MalformedError("truncated-document", "the JSON document that begins here does not end")
+                raise self._truncated(len(self._buffer))
 
     def _follow(self, token: re.Match[bytes], opened: bytearray) -> None:
         """Note what a token opens or closes."""
         start, end = token.span()
         first = self._buffer[start]
-        if first in _OPENER_OF.values():
+        if first in _OPENERS:
             # A new document often begins where a torn one did not end.
             if opened and self._buffer[start - 1] == _NEWLINE and not self._fits(start, opened[-1]):
-                raise _MalformedError("truncated-document", "the JSON document that begins here does not end")
+                raise self._truncated(start)
             if end - start == 1:
                 opened.append(first)
                 if len(opened) > _MAX_DEPTH:
-                    raise _MalformedError("bad-document", f"it is nested more than {_MAX_DEPTH} levels deep")
+                    # What is nested so deep is a bomb, and scanning it again from each of its levels would be one.
+                    self._rescannable = 0
+                    message = f"it is nested more than {_MAX_DEPTH} levels deep"
+                    raise _MalformedError("bad-document", message, start - self._at)
         elif first in _OPENER_OF and opened.pop() != _OPENER_OF[first]:
-            raise _MalformedError("bad-document", f"what begins here is no JSON document: unexpected {chr(first)!r}")
+            message = f"what begins here is no JSON document: {chr(first)!r} closes what it did not open"
+            raise _MalformedError("bad-document", message, start - self._at)
 
     def _fits(self, start: int, container: int) -> bool:
         """Tell whether a value may begin here, judging by what stands before it."""
@@ -244,14 +247,18 @@ class _Scanner:
         """See that a string without an end was cut by the window, not by a newline."""
         following = self._buffer[end : end + 2]
         if following[:1] == b"\n" or following == b"\\\n":
-            raise _MalformedError("truncated-document", "a string in the JSON document that begins here does not end")
+            raise self._truncated(end)
+
+    def _truncated(self, found_at: int) -> _MalformedError:
+        message = "the JSON document that begins here does not end"
+        return _MalformedError("truncated-document", message, found_at - self._at)
 
     def _checked_length(self, length: int) -> int:
         if length > self._longest:
-            limit = f"max_document_bytes ({self._longest})"
-            raise _MalformedError(
-                "document-too-long", f"the JSON document that begins here is over {limit}; raise the limit"
+            message = (
+                f"the JSON document that begins here is over max_document_bytes ({self._longest}); raise the limit"
             )
+            raise _MalformedError("document-too-long", message, length)
         return length
 
     def _skip_gap(self) -> int:
@@ -266,10 +273,14 @@ class _Scanner:
             if len(self._buffer) - self._at >= len(_BOM) or not self._more():
                 return nuls
 
-    def _resync(self) -> None:
+    def _resync(self, found_after: int) -> None:
         """Go to the next line that begins like a document."""
         self._array_line = None
         self._is_resynced = True
+        # A torn document may have taken the next one for a part of itself, so it is looked at again: within reason.
+        self._rescannable -= found_after
+        if self._rescannable < 0:
+            self._advance(max(found_after - 1, 0))
         while (start := _FRESH_START.search(self._buffer, self._at)) is None:
             # The newline may be the last byte seen so far.
             self._advance(max(len(self._buffer) - self._at - 1, 0))

@@ -90,6 +90,7 @@ def open_source(source: Source, *, limits: ReadLimits, report: ReadReport, spool
     opened = _open_plain(source) or _open_unpacked(source, limits, report, spool)
     report.source(source.name).bytes = opened.size
     if not opened.size and sum(report.counts.values()) == problems_before:
+        opened.close()
         report.add(Problem("empty-file", "it is empty; was the exporter shut down before the app ended?", source.name))
     return opened
 
@@ -224,8 +225,12 @@ def _open_plain(source: Source) -> SourceBytes | None:
         return None
     try:
         file = PlainFile(source.path)
+    except OSError as error:
+        raise _unreadable(source.name, error) from error
+    try:
         head = file.read_at(0, HEAD_BYTES)
     except OSError as error:
+        file.close()
         raise _unreadable(source.name, error) from error
     if is_plain(head) and describe_foreign(head) is None:
         return SourceBytes(source.name, file, start=0, size=file.size, on_close=file.close)

@@ -69,9 +69,7 @@ class SpanIndex:
             context: The number of its context.
         """
         start = start_nano >> _START_SHIFT if 0 < start_nano < 1 << 63 else 0
-        self._buckets[key[0]] += _ROW.pack(
-            key, start << 16 | offset >> 32, (offset & _LOWER) << 32 | length, context
-        )
+        self._buckets[key[0]] += _ROW.pack(key, start << 16 | offset >> 32, (offset & _LOWER) << 32 | length, context)
         self.rows += 1
         self._room -= ROW_BYTES
         if self._room < ROW_BYTES:

@@ -15,13 +15,14 @@ import msgspec
 from msgspec import Raw, UnsetType
 
 from pixie_otel.evaluable import JsonValue
+from pixie_otel import attributes as keys
 from pixie_otel.traces import wire
 from pixie_otel.traces.documents import Document, iter_documents
 from pixie_otel.traces.formats import describe_foreign_value
 from pixie_otel.traces.index import SpanIndex
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.lines import Line, iter_lines, looks_like_lines, split_joined
-from pixie_otel.traces.record import Origin
+from pixie_otel.traces.record import Origin, log_time
 from pixie_otel.traces.report import Problem, ReadReport
 from pixie_otel.traces.salvage import canonical_id, clean, parse
 from pixie_otel.traces.shapes import Group, groups
@@ -34,6 +35,7 @@ _HEAD: Final = re.compile(rb'\{"traceId":"([0-9a-f]{32})","spanId":"[0-9a-f]{16}
 _START_KEY: Final = b'"startTimeUnixNano":"'
 _BETWEEN: Final = re.compile(rb"\s*,\s*")
 _ZERO_KEY: Final = bytes(16)
+_MAX_STRAYS: Final = 10_000
 
 
 class Entry(NamedTuple):
@@ -60,6 +62,7 @@ class Indexer:
     def __init__(self, limits: ReadLimits, report: ReadReport, spool: Spool) -> None:
         self.index = SpanIndex()
         self.entries: list[Entry] = []
+        self.strays: list[tuple[int, wire.WireLog]] = []
         self._known: dict[tuple[int, str, bytes, bytes, bool], int] = {}
         self._limits = limits
         self._report = report
@@ -91,7 +94,9 @@ class Indexer:
         if len(parts) > 1:
             lost = [kind for part in parts if (kind := self._read_piece(part, name, store)) is not None]
             if len(lost) < len(parts):
-                message = f"a torn line runs into the next one: {len(lost)} of {len(parts)} pieces were lost ({lost[0][1]})"
+                message = (
+                    f"a torn line runs into the next one: {len(lost)} of {len(parts)} pieces were lost ({lost[0][1]})"
+                )
                 self._report.add(Problem("torn-line", message, name, line.number))
                 return
         if line.last_without_newline and trouble[0] == "bad-line":
@@ -168,9 +173,17 @@ class Indexer:
             message = f"a log record cannot be decoded ({_why(error)}); it is skipped"
             self._report.add(Problem("bad-log", message, name, number))
             return
-        if trace_id and canonical_id(trace_id, 16):
+        if not trace_id:
+            self._put_stray(data)
+        elif canonical_id(trace_id, 16):
             context = self._context(self._salvage, name, resource, scope, logs=True)
             self.index.add(_trace_key(trace_id, data), 0, self._salvage.put(number, data), len(data), context)
+
+    def _put_stray(self, data: bytes) -> None:
+        """Keep a log record of a model's message that was written outside of its span's context."""
+        log = wire.decode_log(data)
+        if (log.event_name or "").startswith(keys.GENAI_PREFIX) and len(self.strays) < _MAX_STRAYS:
+            self.strays.append((log_time(log), log))
 
     def _read_other(self, piece: Line | Document, name: str) -> tuple[str, str] | None:
         """Index what is not in the common form, or give the problem with it."""
@@ -215,10 +228,14 @@ def _is_common(batch: wire.Batch) -> bool:
     if isinstance(spans, UnsetType) and isinstance(logs, UnsetType):
         return not isinstance(batch.resource_metrics, UnsetType) or not isinstance(batch.resource_profiles, UnsetType)
     for resource in [] if isinstance(spans, UnsetType) else spans:
-        if isinstance(resource.scope_spans, UnsetType) or any(isinstance(s.spans, UnsetType) for s in resource.scope_spans):
+        if isinstance(resource.scope_spans, UnsetType) or any(
+            isinstance(s.spans, UnsetType) for s in resource.scope_spans
+        ):
             return False
     for entry in [] if isinstance(logs, UnsetType) else logs:
-        if isinstance(entry.scope_logs, UnsetType) or any(isinstance(s.log_records, UnsetType) for s in entry.scope_logs):
+        if isinstance(entry.scope_logs, UnsetType) or any(
+            isinstance(s.log_records, UnsetType) for s in entry.scope_logs
+        ):
             return False
     return True
 

@@ -48,28 +48,42 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
             text = f"{message(len(positions))} (first: {first.name!r} {first.span_id})"
             found.append(Problem(kind, text, source, trace_id=trace_id, span_id=first.span_id))
 
-    add("orphan-span", links.orphans, lambda count: f"{count} of {len(spans)} spans name a parent that is not in the input")
-    add("self-parent", links.self_parents, lambda count: f"{count} spans name themselves as their parent")
-    add("parent-cycle", links.cut, lambda count: f"{count} cycles of parents were cut")
+    add(
+        "orphan-span",
+        links.orphans,
+        lambda count: f"{_spans(count)} of {len(spans)} have a parent that is not in the input",
+    )
+    add("self-parent", links.self_parents, lambda count: f"{_spans(count)} named as their own parent")
+    add("parent-cycle", links.cut, lambda count: f"{count} cycles of parents, cut at the span that starts first")
     if len(links.roots) > 1:
         add("several-roots", links.roots, lambda count: f"the trace has {count} roots")
-    if links.roots and len(links.orphans) == len(links.roots):
+    if len(links.orphans) == len(links.roots):
         add("missing-root", links.orphans[:1], lambda _: "the trace has no true root: its top span is not in the input")
-    add("missing-time", [at for at, span in enumerate(spans) if not span.start_time_unix_nano], _no_time)
-    add("clock-skew", _skewed(spans, links), lambda count: f"{count} spans end before they start, or start before their parent")
+    add("missing-time", [at for at, span in enumerate(spans) if not span.start_time_unix_nano], _without_time)
+    add(
+        "clock-skew",
+        _skewed(spans, links),
+        lambda count: f"{_spans(count)} with an end before its start, or a start before its parent's",
+    )
     dropped = [at for at, span in enumerate(spans) if span.dropped_attributes]
     total = sum(spans[at].dropped_attributes for at in dropped)
     add(
         "dropped-attributes",
         dropped,
-        lambda count: f"{total} attributes of {count} spans were dropped where they were made, so content may be missing; "
-        "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT there",
+        lambda count: (
+            f"{total} attributes of {_spans(count)} were dropped where they were made, so content may be missing; "
+            "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT there"
+        ),
     )
     return found
 
 
-def _no_time(count: int) -> str:
-    return f"{count} spans have no start time"
+def _spans(count: int) -> str:
+    return "1 span" if count == 1 else f"{count} spans"
+
+
+def _without_time(count: int) -> str:
+    return f"{_spans(count)} without a start time"
 
 
 def _skewed(spans: Sequence[Checkable], links: Links) -> list[int]:

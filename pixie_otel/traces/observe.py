@@ -106,6 +106,8 @@ def observe(facts: SpanFacts) -> ObserveSpan:
         case ObservationKind.AGENT:
             return _agent_span(base, reading)
         case ObservationKind.EMBEDDING:
+            if reading.texts:
+                base["input"] = "\n".join(reading.texts)
             return EmbeddingSpan(
                 **base,
                 provider=reading.provider,

@@ -6,17 +6,21 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
 from contextlib import ExitStack
-from typing import Final
+from typing import Any, Final
+from weakref import ReferenceType, ref
 
 from pixie_otel.evaluable import canonical_json
+from pixie_otel import attributes as keys
 from pixie_otel.traces import wire
+from pixie_otel.traces.doubles import RecentTraces
 from pixie_otel.traces.files import find_sources, open_source
 from pixie_otel.traces.index import Place
 from pixie_otel.traces.indexing import Entry, Indexer
 from pixie_otel.traces.integrity import trace_problems
 from pixie_otel.traces.limits import ReadLimits
-from pixie_otel.traces.record import Origin, SpanRecord
+from pixie_otel.traces.record import Origin, SpanRecord, log_time
 from pixie_otel.traces.report import Problem, ReadReport
 from pixie_otel.traces.salvage import canonical_id, clean, parse, salvage_span
 from pixie_otel.traces.stored import Spool
@@ -56,16 +60,22 @@ class TraceReader:
         strict: Whether the first thing that is wrong ends the reading with an `InputError`.
 
     Attributes:
+        sources: The inputs behind the paths.
         report: The account, complete when the iteration has ended.
+
+    Raises:
+        InputError: A path leads to nothing that can be read.
     """
 
-    def __init__(
-        self, *paths: str | os.PathLike[str], limits: ReadLimits | None = None, strict: bool = False
-    ) -> None:
-        self._sources = find_sources(paths)
+    def __init__(self, *paths: str | os.PathLike[str], limits: ReadLimits | None = None, strict: bool = False) -> None:
+        self.sources = find_sources(paths)
         self._limits = limits or ReadLimits()
         self._strict = strict
         self.report = ReadReport(strict=strict)
+
+    def report_json(self) -> dict[str, Any]:
+        """Give the account as it is now, as a JSON object."""
+        return dict(self.report.to_json())
 
     def __iter__(self) -> Iterator[Trace]:
         """Read everything and give the traces by start time, then by id.
@@ -79,12 +89,15 @@ class TraceReader:
             salvaged = stack.enter_context(Spool(self._limits.spool_bytes))
             indexer = Indexer(self._limits, self.report, salvaged)
             stack.callback(indexer.index.close)
-            for source in self._sources:
+            for source in self.sources:
                 with open_source(source, limits=self._limits, report=self.report, spool=unpacked) as opened:
                     indexer.read(opened)
+            indexer.strays.sort(key=lambda item: item[0])
+            recent = RecentTraces()
             for key, places in indexer.index.traces():
-                trace = _Assembly(key, indexer.entries, self.report).trace(places)
+                trace = _Assembly(key, indexer.entries, indexer.strays, self.report).trace(places)
                 if trace is not None:
+                    recent.add(trace)
                     yield trace
 
 
@@ -107,12 +120,16 @@ class _Complaint:
 class _Assembly:
     """Puts one trace together."""
 
-    def __init__(self, key: bytes, entries: list[Entry], report: ReadReport) -> None:
+    def __init__(
+        self, key: bytes, entries: list[Entry], strays: list[tuple[int, wire.WireLog]], report: ReadReport
+    ) -> None:
         self.trace_id = key.hex()
+        self._strays = strays
         self.report = report
         self._entries = entries
         self._problems: list[Problem] = []
-        self._trace: Trace | None = None
+        # The trace holds the records and they hold this, so that a reference here would be a cycle for each trace.
+        self._trace: ReferenceType[Trace] | None = None
         self._records: list[SpanRecord] = []
         self._seen: dict[str, list[tuple[SpanRecord, bytes]]] = {}
         self._logs: list[tuple[int, wire.WireLog]] = []
@@ -121,10 +138,11 @@ class _Assembly:
     def add_problem(self, problem: Problem) -> None:
         """Count a problem, and note it on the trace, made or in the making."""
         self.report.add(problem)
-        if self._trace is None:
+        trace = None if self._trace is None else self._trace()
+        if trace is None:
             self._problems.append(problem)
         else:
-            self._trace.add_problem(problem)
+            trace.add_problem(problem)
 
     def trace(self, places: list[Place]) -> Trace | None:
         """Decode the records at some places and make a trace of them; ``None`` where no span is among them."""
@@ -133,8 +151,7 @@ class _Assembly:
             data = entry.store.pread(place.offset, place.length)
             if entry.origin.logs:
                 log = wire.decode_log(data)
-                time = wire.integer(log.time_unix_nano) or wire.integer(log.observed_time_unix_nano) or 0
-                self._logs.append((time, log))
+                self._logs.append((log_time(log), log))
             else:
                 self._add_span(data, entry, place.offset)
         records = self._records
@@ -151,8 +168,9 @@ class _Assembly:
             self.add_problem(problem)
         start = min((record.start_time_unix_nano for record in records if record.start_time_unix_nano), default=0)
         roots = nodes([ObservationNode(record) for record in records], links)
-        self._trace = Trace(self.trace_id, roots, problems=self._problems, start_time_unix_nano=start)
-        return self._trace
+        trace = Trace(self.trace_id, roots, problems=self._problems, source=source, start_time_unix_nano=start)
+        self._trace = ref(trace)
+        return trace
 
     def _add_span(self, data: bytes, entry: Entry, offset: int) -> None:
         complain = _Complaint(self, entry, offset)
@@ -212,6 +230,23 @@ class _Assembly:
             if twins is not None:
                 twins[-1][0].logs.append(log)
                 self.report.log_records_used += 1
+        if self._strays:
+            for record in self._records:
+                self._attach_stray(record)
+
+    def _attach_stray(self, record: SpanRecord) -> None:
+        """Find the answer that a span's instrumentation logged when the span was no longer the current one.
+
+        OpenLLMetry does so for streams. Only a record that is alone within the span's time is taken for it.
+        """
+        names = {log.event_name for log in record.logs}
+        if not names or keys.GENAI_EVENT_CHOICE in names:
+            return
+        first = bisect_left(self._strays, record.start_time_unix_nano, key=lambda item: item[0])
+        last = bisect_right(self._strays, record.end_time_unix_nano, key=lambda item: item[0])
+        if last - first == 1 and self._strays[first][1].event_name == keys.GENAI_EVENT_CHOICE:
+            record.logs.append(self._strays[first][1])
+            self.report.log_records_used += 1
 
 
 def _twin_order(record: SpanRecord, seen: dict[str, list[tuple[SpanRecord, bytes]]]) -> str:

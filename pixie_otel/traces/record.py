@@ -15,7 +15,7 @@ from pixie_otel.traces.observe import observe
 from pixie_otel.traces.salvage import Complain, clean, parse, salvage_attributes, salvage_value
 from pixie_otel.traces.spans import ObserveSpan, Scope, SpanEvent
 
-__all__ = ["Origin", "SpanRecord"]
+__all__ = ["Origin", "SpanRecord", "log_time"]
 
 _STATUS_ERRORS: Final = frozenset({2, "2", "STATUS_CODE_ERROR", "ERROR", "StatusCode.ERROR"})
 _OTEL_KINDS: Final = ("", "internal", "server", "client", "producer", "consumer")
@@ -189,13 +189,17 @@ class SpanRecord:
     def _log_event(self, log: wire.WireLog) -> SpanEvent:
         attributes = _attributes(log.attributes, self.complain)
         name = log.event_name or attributes.get(keys.EVENT_NAME)
-        time = wire.integer(log.time_unix_nano) or wire.integer(log.observed_time_unix_nano)
         return SpanEvent(
             name=name if isinstance(name, str) else "",
-            time_unix_nano=time or 0,
+            time_unix_nano=log_time(log),
             attributes=attributes,
             body=_value(log.body, self.complain),
         )
+
+
+def log_time(log: wire.WireLog) -> int:
+    """Give when a log record was made, or at least seen, in nanoseconds since 1970; 0 where it does not say."""
+    return wire.integer(log.time_unix_nano) or wire.integer(log.observed_time_unix_nano) or 0
 
 
 def _attributes(raw: Raw, complain: Complain) -> dict[str, JsonValue]:

@@ -293,7 +293,9 @@ def _read_text(value: JsonValue, complain: Complain, where: str) -> JsonValue:
 def _read_integer(value: JsonValue, complain: Complain, where: str) -> JsonValue:
     number = integer(value)
     if number is None:
-        complain("bad-value", f"{where} says intValue and is {_shown(value)}, no 64-bit integer; it is kept as it stands")
+        complain(
+            "bad-value", f"{where} says intValue and is {_shown(value)}, no 64-bit integer; it is kept as it stands"
+        )
         return value
     return number
 

@@ -125,7 +125,9 @@ def as_evaluable(span: ObserveSpan) -> Evaluable:
     if isinstance(span, LLMSpan):
         given: JsonValue = plain_messages(span.input_messages) if span.input_messages else span.input
         given_back = answer(span.output_messages) if span.output_messages else span.output
-        tools = [call for item in span.output_messages if isinstance(item, AssistantMessage) for call in item.tool_calls]
+        tools = [
+            call for item in span.output_messages if isinstance(item, AssistantMessage) for call in item.tool_calls
+        ]
         return _evaluable(span, [NamedData(_MESSAGES, given)], given_back, tools=tools, cost=span.cost)
     return _evaluable(span, [NamedData(_INPUT, span.input)], span.output)
 

@@ -63,7 +63,9 @@ class SpanError(Struct, frozen=True):
     type: str | None = None
 
     def __str__(self) -> str:
-        """Say type and message as Python does."""
+        """Say type and message as Python does; many messages begin with the type, which is said once."""
+        if self.type and self.message.startswith(self.type.rpartition(".")[2]):
+            return self.message
         return ": ".join(part for part in (self.type, self.message) if part) or "unknown error"
 
 
@@ -289,7 +291,7 @@ class AgentSpan(ObserveSpan, frozen=True, kw_only=True):
 
 
 class EmbeddingSpan(ObserveSpan, frozen=True, kw_only=True):
-    """An embedding of texts.
+    """An embedding of texts; its ``input`` is the texts, a line each.
 
     Attributes:
         provider: Who served it.

@@ -80,7 +80,9 @@ def _body(span: ObserveSpan, max_chars: int | None, *, verbose: bool) -> list[st
         said.extend((message.role, _message(message)) for message in span.input_messages)
         said.extend(("→ " + message.role, _message(message)) for message in span.output_messages)
     else:
-        said.extend((label, _shown(value)) for label, value in (("in", span.input), ("out", span.output)) if value is not None)
+        said.extend(
+            (label, _shown(value)) for label, value in (("in", span.input), ("out", span.output)) if value is not None
+        )
         if isinstance(span, RetrieverSpan):
             said.extend(("document", document.content) for document in span.documents)
     if span.error is not None:

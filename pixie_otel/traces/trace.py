@@ -46,6 +46,7 @@ class Trace(Sequence[ObservationNode]):
         trace_id: The trace's id.
         roots: The tops of its trees, in order of start.
         problems: What is wrong with it; problems of values join when they are decoded.
+        source: The input that it came from, by the name that the user knows.
         start_time_unix_nano: The earliest start, where known without decoding.
     """
 
@@ -55,10 +56,12 @@ class Trace(Sequence[ObservationNode]):
         roots: Iterable[ObservationNode],
         *,
         problems: Iterable[Problem] = (),
+        source: str = "memory",
         start_time_unix_nano: int | None = None,
     ) -> None:
         self.trace_id = trace_id
         self.roots = list(roots)
+        self.source = source
         self._problems = list(problems)
         self._start = start_time_unix_nano
 

@@ -135,14 +135,20 @@ def test_a_newer_format_is_refused_by_name() -> None:
         b'{"schema": "1"}',
         b'{"schema": 1, "case_id": "a"}',
         b"[" * 100_000,
-        b'{"schema": 1, "case_id": "a", "outcome": "passed", "results": '
-        b'[{"evaluator": "E", "outcome": "passed", "score": 7, "reasoning": "x"}]}',
+        b'{"schema": 1, "case_id": "a", "outcome": "passed", "results": [{"evaluator": "E", "outcome": "x"}]}',
     ],
 )
 def test_a_damaged_line_is_told_with_its_place(line: bytes) -> None:
     """A line that is no result is an `InputError` that names file and line."""
     with pytest.raises(InputError, match=r"^results\.jsonl:3: "):
         decode_result(line, "results.jsonl:3")
+
+
+def test_a_score_that_is_none_is_told() -> None:
+    """A line that was edited into a score out of range is no valid result."""
+    line = encode_result(case_result("a", "passed")).replace(b'"score":1.0', b'"score":7')
+    with pytest.raises(InputError, match=r"^r:1: no valid result: a score lies between 0 and 1"):
+        decode_result(line, "r:1")
 
 
 def test_the_expectation_survives_as_unset() -> None:

@@ -52,9 +52,7 @@ def test_1_goes_before_4() -> None:
 def test_errors_are_4() -> None:
     """Met criteria with an error beside them are incomplete."""
     verdict = decide(_summary("passed", "passed", "error"))
-    assert verdict == Verdict(
-        4, "INCOMPLETE: 2 of 2 judged cases passed, but 1 of 3 cases could not be judged in full"
-    )
+    assert verdict == Verdict(4, "INCOMPLETE: 2 of 2 judged cases passed, but 1 of 3 cases could not be judged in full")
 
 
 def test_an_error_beside_a_failure_of_the_same_case_is_1() -> None:

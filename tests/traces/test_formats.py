@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -141,6 +141,7 @@ class TestHead:
         """JSON, JSON behind a log prefix, torn lines and plain text are left to the reader of lines."""
         assert describe_foreign(head) is None
 
+    @settings(deadline=None)
     @given(st.binary(max_size=5000))
     def test_any_bytes_are_described_or_not(self, head: bytes) -> None:
         """No bytes make the description fail."""
@@ -160,6 +161,7 @@ class TestValue:
         """OTLP in any of its forms is not foreign, nor is what nobody knows."""
         assert describe_foreign_value(value) is None
 
+    @settings(deadline=None)
     @given(
         st.recursive(
             st.none() | st.booleans() | st.integers() | st.text(max_size=3),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pixie_otel.errors import InputError
-from pixie_otel.traces.report import Problem, ReadReport, Tally
+from pixie_otel.traces.report import Problem, ReadReport, SourceReport, Tally
 
 
 class TestProblem:
@@ -93,7 +93,7 @@ class TestReadReport:
         report = ReadReport()
 
         assert report.source("a.jsonl") is report.source("a.jsonl")
-        assert list(report.sources) == ["a.jsonl"]
+        assert dict(report.sources) == {"a.jsonl": SourceReport("a.jsonl")}
 
     def test_to_json_holds_everything(self) -> None:
         """The JSON form can be written, and leaves out tallies of nothing."""

@@ -27,7 +27,7 @@ class AutoevalsScore(Protocol):
 class AutoevalsScorer(Protocol):
     """A scorer of autoevals, as far as it is used here."""
 
-    def eval(self, output: Any, expected: Any = None, **kwargs: Any) -> AutoevalsScore:
+    def eval(self, output: JsonValue, expected: JsonValue = None, **kwargs: JsonValue) -> AutoevalsScore:
         """Score an output."""
         ...
 
@@ -48,7 +48,7 @@ class AutoevalsAdapter:
         *,
         name: str | None = None,
         needs: Iterable[Need | str] = (Need.OUTPUT, Need.EXPECTATION),
-        threshold: float | None | Unset = UNSET,
+        threshold: float | Unset | None = UNSET,
         severity: Severity | str = Severity.FAIL,
     ) -> None:
         """Wrap a scorer.
@@ -142,12 +142,12 @@ def _reasoning(details: Mapping[str, JsonValue], output: JsonValue, expected: Js
     return rationale if isinstance(rationale, str) and rationale.strip() else compared(output, expected)
 
 
-def _lists(value: Any) -> Any:
+def _lists(value: object) -> object:
     """Turn tuples into lists, so that details are the same after they were written and read."""
     if isinstance(value, dict):
-        return {key: _lists(inner) for key, inner in cast("dict[Any, Any]", value).items()}
+        return {key: _lists(inner) for key, inner in cast("Any", value).items()}
     if isinstance(value, list | tuple):
-        return [_lists(inner) for inner in cast("list[Any]", value)]
+        return [_lists(inner) for inner in cast("Any", value)]
     return value
 
 

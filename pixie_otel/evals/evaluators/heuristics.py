@@ -18,7 +18,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from pixie_otel.errors import ConfigError, MissingExtraError, ObservationError
 from pixie_otel.evals.evaluation import Evaluation, Need, Severity
@@ -26,7 +26,7 @@ from pixie_otel.evals.evaluators.adapter import AutoevalsAdapter, compared, cut
 from pixie_otel.evaluable import UNSET, Evaluable, JsonValue, Unset, canonical_json, collapse_named_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from jsonschema.protocols import Validator
 
 __all__ = [
     "AutoevalsAdapter",
@@ -41,21 +41,29 @@ __all__ = [
 _MOST_STEPS: Final = 10**10
 """Characters times characters; an edit distance of that size takes a second or two."""
 
+_MOST_TOLD: Final = 300
+
 _MOST_PAIRS: Final = 10**6
 """Items times items of two lists, each of them an edit distance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Heuristic(ABC):
-    """A comparison of the output with the expectation."""
+class _Heuristic:
+    """What all heuristics can be told."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.OUTPUT, Need.EXPECTATION})
-
-    threshold: float | None | Unset = UNSET
+    threshold: float | Unset | None = UNSET
     """The score to reach; ``None`` to measure only. Default: the run's threshold."""
 
     severity: Severity | str = Severity.FAIL
     """``warn`` for an evaluator that fails no case."""
+
+
+class _Comparison(_Heuristic, ABC):
+    """A comparison of the output with the expectation."""
+
+    __slots__ = ()
+
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.OUTPUT, Need.EXPECTATION})
 
     def __call__(self, evaluable: Evaluable) -> Evaluation:
         """Compare the output of a case with what was expected."""
@@ -72,7 +80,7 @@ class _Heuristic(ABC):
         """Score an output."""
 
 
-class LevenshteinMatch(_Heuristic):
+class LevenshteinMatch(_Comparison):
     """How similar the output's text is to the expectation: one minus the share of characters to edit."""
 
     __slots__ = ()
@@ -85,7 +93,7 @@ class LevenshteinMatch(_Heuristic):
         return _adapter("string", "Levenshtein").score(*texts)
 
 
-class ExactMatch(_Heuristic):
+class ExactMatch(_Comparison):
     """Whether the output equals the expectation, as text or as JSON."""
 
     __slots__ = ()
@@ -95,7 +103,7 @@ class ExactMatch(_Heuristic):
         return Evaluation(scored.score, compared(output, expected))
 
 
-class NumericDiff(_Heuristic):
+class NumericDiff(_Comparison):
     """How close the output's number is to the expected one: one minus their difference over their sum."""
 
     __slots__ = ()
@@ -110,8 +118,8 @@ class NumericDiff(_Heuristic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JSONDiff(_Heuristic):
-    """How similar the output's JSON is to the expected one, value by value; texts by edit distance, numbers by size.
+class JSONDiff(_Comparison):
+    """How similar the output's JSON is to the expected one, value by value: texts by distance, numbers by size.
 
     A key that is missing counts as null, by the rules of autoevals.
     """
@@ -127,7 +135,7 @@ class JSONDiff(_Heuristic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListContains(_Heuristic):
+class ListContains(_Comparison):
     """How well the output's list matches the expected one, whatever the order; items by edit distance."""
 
     allow_extra_entities: bool = False
@@ -163,40 +171,32 @@ class ValidJSON(_Heuristic):
 
     needs: ClassVar[frozenset[Need]] = frozenset({Need.OUTPUT})
 
-    schema: dict[str, JsonValue] | bool | str | None = None
+    schema: dict[str, JsonValue] | str | None = None
     """A JSON Schema, or the path of a file that holds one."""
 
     def __post_init__(self) -> None:
         """Check the schema.
 
         Raises:
-            ConfigError: It cannot be read, is no schema, or refers to another place on the network.
+            ConfigError: It cannot be read, or is no schema.
         """
         if self.schema is not None:
             object.__setattr__(self, "schema", _checked_schema(self.schema))
 
     def __call__(self, evaluable: Evaluable) -> Evaluation:
         """Look at the output of a case."""
+        output = collapse_named_data(evaluable.eval_output)
         try:
-            return self._compare(collapse_named_data(evaluable.eval_output), None)
+            value = _parse(output) if isinstance(output, str) else output
+            if isinstance(self.schema, dict):
+                return _validated(value, self.schema)
+            scored = _adapter("json", "ValidJSON").score(output)
         except RecursionError:
             raise ObservationError("ValidJSON: the output is nested too deeply to be read") from None
-
-    def _compare(self, output: JsonValue, expected: JsonValue) -> Evaluation:
-        value: JsonValue = output
-        if isinstance(output, str):
-            try:
-                value = _parse(output)
-            except ValueError as error:
-                return Evaluation(0.0, f"no JSON: {error}; got {cut(output)}")
-        # The scorer takes a schema as the second argument, where others take what is expected; the `schema` that it is
-        # made with it never looks at.
-        scored = _adapter("json", "ValidJSON").score(output, cast("JsonValue", self.schema))
-        if scored.score == 1:
-            return Evaluation(
-                1.0, f"JSON, as the schema has it: {cut(value)}" if self.schema else f"JSON: {cut(value)}"
-            )
-        return Evaluation(0.0, _violation(value, self.schema))
+        except json.JSONDecodeError as error:
+            return Evaluation(0.0, f"no JSON: {error}; got {cut(output)}")
+        kind = "JSON" if scored.score == 1 else "JSON, but neither an object nor an array"
+        return Evaluation(scored.score, f"{kind}; got {cut(value)}")
 
 
 @cache
@@ -269,50 +269,45 @@ def _parse(text: str) -> JsonValue:
 
 
 def _refuse_constant(name: str) -> JsonValue:
-    raise ValueError(f"{name} is no JSON value")
+    raise json.JSONDecodeError(f"{name} is no JSON value", name, 0)
 
 
-def _checked_schema(schema: dict[str, JsonValue] | bool | str) -> dict[str, JsonValue] | bool:
+def _checked_schema(schema: dict[str, JsonValue] | str) -> dict[str, JsonValue]:
     from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
 
+    read: JsonValue = schema
     where = "its schema"
     if isinstance(schema, str):
         where = f"the schema in {schema}"
         try:
-            schema = cast("dict[str, JsonValue] | bool", _parse(Path(schema).read_text(encoding="utf-8")))
+            read = _parse(Path(schema).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ConfigError(f"ValidJSON: {where} cannot be read: {error}") from error
-    if not isinstance(schema, dict | bool):
-        raise ConfigError(f"ValidJSON: {where} is {cut(schema)}; a JSON Schema is an object")
+    if not isinstance(read, dict):
+        raise ConfigError(f"ValidJSON: {where} is {cut(read)}; a JSON Schema is an object")
     try:
-        validator_for(schema).check_schema(schema)
+        _draft(read).check_schema(read)
     except SchemaError as error:
-        raise ConfigError(f"ValidJSON: {where} is no JSON Schema: {error.message}") from error
-    known = {cast("str", value) for key, value in _members(schema) if key == "$id"}
-    for key, value in _members(schema):
-        if key in {"$ref", "$dynamicRef"} and "://" in str(value) and str(value).partition("#")[0] not in known:
-            raise ConfigError(f"ValidJSON: {where} refers to {value!r}; nothing is fetched, so put it into the schema")
-    return schema
+        raise ConfigError(f"ValidJSON: {where} is no JSON Schema: {error.json_path}: {error.message}") from error
+    return read
 
 
-def _members(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    waiting = [value]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, dict):
-            yield from current.items()
-            waiting += current.values()
-        elif isinstance(current, list):
-            waiting += current
+def _validated(value: JsonValue, schema: dict[str, JsonValue]) -> Evaluation:
+    # Not by autoevals: its scorer never looks at the schema it was made with, and would fetch what a schema refers to.
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import EMPTY_REGISTRY
+
+    try:
+        error = next(iter(_draft(schema)(schema, registry=EMPTY_REGISTRY).iter_errors(value)), None)
+    except Unresolvable as unresolved:
+        raise ConfigError(f"ValidJSON: its schema refers to what is not in it: {unresolved}") from unresolved
+    if error is None:
+        return Evaluation(1.0, f"JSON, as the schema has it; got {cut(value)}")
+    return Evaluation(0.0, f"not as the schema has it, at {error.json_path}: {error.message[:_MOST_TOLD]}")
 
 
-def _violation(value: JsonValue, schema: dict[str, JsonValue] | bool | str | None) -> str:
-    if schema is None:
-        return f"JSON, but neither an object nor an array; got {cut(value)}"
-    from jsonschema.exceptions import best_match
+def _draft(schema: dict[str, JsonValue]) -> type[Validator]:
+    from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
-    validator: Any = validator_for(cast("Any", schema))(cast("Any", schema))
-    error: Any = best_match(validator.iter_errors(value))
-    return f"not as the schema has it, at {error.json_path}: {error.message[:300]}"
+    return validator_for(schema, default=Draft202012Validator)

@@ -330,7 +330,11 @@ def _result_content(result: _Object) -> list[ContentPart]:
         value = result[key]
         if isinstance(value, str):
             return [TextContent(value)]
-        if isinstance(value, list) and value and all(isinstance(item, dict) and _kind(item) in _TEXT_TYPES for item in value):
+        if (
+            isinstance(value, list)
+            and value
+            and all(isinstance(item, dict) and _kind(item) in _TEXT_TYPES for item in value)
+        ):
             return [TextContent(str(item.get("text", ""))) for item in value if isinstance(item, dict)]
         if value is not None:
             return [TextContent(canonical_json(value))]
@@ -365,7 +369,11 @@ def _plain_part(part: ContentPart) -> _Object:
 
 def _plain_calls(item: AssistantMessage) -> list[JsonValue]:
     return [
-        {key: value for key, value in (("id", call.id), ("name", call.name), ("arguments", call.arguments)) if value is not None}
+        {
+            key: value
+            for key, value in (("id", call.id), ("name", call.name), ("arguments", call.arguments))
+            if value is not None
+        }
         for call in item.tool_calls
     ]
 

@@ -132,7 +132,10 @@ def _read_usage(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.output_tokens = _first(attributes, keys.GENAI_OUTPUT_TOKENS, keys.GENAI_COMPLETION_TOKENS)
     reading.cache_read_tokens = _first(attributes, keys.GENAI_CACHE_READ_TOKENS, keys.TRACELOOP_CACHE_READ_TOKENS)
     reading.cache_creation_tokens = _first(
-        attributes, keys.GENAI_CACHE_CREATION_TOKENS, keys.GENAI_CACHE_WRITE_TOKENS, keys.TRACELOOP_CACHE_CREATION_TOKENS
+        attributes,
+        keys.GENAI_CACHE_CREATION_TOKENS,
+        keys.GENAI_CACHE_WRITE_TOKENS,
+        keys.TRACELOOP_CACHE_CREATION_TOKENS,
     )
     reading.reasoning_tokens = _first(attributes, keys.GENAI_REASONING_TOKENS, keys.TRACELOOP_REASONING_TOKENS)
     reading.cost = number(attributes.get(keys.GENAI_USAGE_COST))
@@ -150,11 +153,14 @@ def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     if isinstance(reasons, list) and reasons:
         reading.raw_finish_reasons = tuple(str(reason) for reason in reasons)
     elif reading.raw_finish_reasons is None:
-        reading.raw_finish_reasons = tuple(
-            item.finish_reason
-            for item in reading.output_messages or ()
-            if isinstance(item, AssistantMessage) and item.finish_reason
-        ) or None
+        reading.raw_finish_reasons = (
+            tuple(
+                item.finish_reason
+                for item in reading.output_messages or ()
+                if isinstance(item, AssistantMessage) and item.finish_reason
+            )
+            or None
+        )
     tools = decoded(attributes.get(keys.GENAI_TOOL_DEFINITIONS))
     if isinstance(tools, list):
         reading.tool_definitions = tool_definitions(tools) or None
@@ -222,7 +228,9 @@ def _from_message_events(
                 choice = {**choice, "tool_calls": body["tool_calls"]}
             reason = text(body.get("finish_reason"))
             reasons.extend([reason] if reason else [])
-            answered.append((whole(body.get("index")) or 0, message({**choice, "finish_reason": reason}, role="assistant")))
+            answered.append(
+                (whole(body.get("index")) or 0, message({**choice, "finish_reason": reason}, role="assistant"))
+            )
         elif event.name in _MESSAGE_ROLES:
             said.extend(messages(_body(event), role=_MESSAGE_ROLES[event.name]))
     answered.sort(key=lambda item: item[0])

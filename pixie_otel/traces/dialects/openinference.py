@@ -16,6 +16,7 @@ from pixie_otel.traces.dialects.provider import read_parameters, read_request, r
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.values import (
     Tree,
+    call_arguments,
     decoded,
     indexed,
     json_mapping,
@@ -33,7 +34,19 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "openinference"
 ROOTS: Final = frozenset(
-    {"openinference", "llm", "input", "output", "embedding", "retrieval", "reranker", "tool", "agent", "session", "metadata"}
+    {
+        "openinference",
+        "llm",
+        "input",
+        "output",
+        "embedding",
+        "retrieval",
+        "reranker",
+        "tool",
+        "agent",
+        "session",
+        "metadata",
+    }
 )
 """The first segments of the keys that this dialect reads."""
 
@@ -126,11 +139,16 @@ def _session(metadata: dict[str, JsonValue] | None) -> str | None:
 
 
 def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Reading) -> None:
-    reading.input_messages = _messages(branches, "input_messages", attributes) or _prompts(branches, "prompts", "prompt")
+    reading.input_messages = _messages(branches, "input_messages", attributes) or _prompts(
+        branches, "prompts", "prompt"
+    )
     reading.output_messages = _messages(branches, "output_messages", attributes) or _prompts(
         branches, "choices", "completion"
     )
-    tools = [leaf(item, "tool", "json_schema") or leaf(item, "json_schema") for _, item in indexed(leaf(branches, "llm", "tools"))]
+    tools = [
+        leaf(item, "tool", "json_schema") or leaf(item, "json_schema")
+        for _, item in indexed(leaf(branches, "llm", "tools"))
+    ]
     reason = text(attributes.get(keys.LLM_FINISH_REASON))
     model = text(attributes.get(keys.LLM_MODEL_NAME))
     reading.provider = text(attributes.get(keys.LLM_PROVIDER)) or text(attributes.get(keys.LLM_SYSTEM))
@@ -230,7 +248,7 @@ def _read_tool(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.tool_name = text(attributes.get(keys.OI_TOOL_NAME))
     reading.tool_description = text(attributes.get(keys.OI_TOOL_DESCRIPTION))
     reading.tool_call_id = text(attributes.get(keys.OI_TOOL_CALL_ID)) or text(attributes.get(keys.OI_TOOL_ID))
-    reading.arguments = reading.input
+    reading.arguments = call_arguments(reading.input)
     result = json_object(reading.output)
     if result is not None and result.get("type") == "tool" and isinstance(inner := result.get("data"), dict):
         # LangChain gives the tool message that it makes of the result.
@@ -270,5 +288,3 @@ def _read_embedding(attributes: Mapping[str, JsonValue], branches: Tree, reading
     reading.response_model = text(attributes.get(keys.OI_EMBEDDING_MODEL)) or text(attributes.get(keys.LLM_MODEL_NAME))
     reading.provider = text(attributes.get(keys.LLM_PROVIDER)) or text(attributes.get(keys.LLM_SYSTEM))
     reading.input_tokens = whole(attributes.get(keys.LLM_TOKENS_PROMPT))
-    # The vectors are the bulk of the output and nothing that anybody reads.
-    reading.output = reading.output if reading.texts is None else None

@@ -13,7 +13,18 @@ from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
 from pixie_otel.traces.dialects.chat import message, tool_definitions
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
-from pixie_otel.traces.dialects.values import Tree, decoded, indexed, json_object, leaf, number, text, tree, whole
+from pixie_otel.traces.dialects.values import (
+    Tree,
+    call_arguments,
+    decoded,
+    indexed,
+    json_object,
+    leaf,
+    number,
+    text,
+    tree,
+    whole,
+)
 from pixie_otel.traces.messages import Message
 from pixie_otel.traces.spans import ObservationKind, SpanEvent
 
@@ -121,16 +132,10 @@ def _function(item: Tree) -> JsonValue:
 
 
 def _given(value: JsonValue) -> JsonValue:
-    """Give the arguments of a decorated function the way a reader thinks of them."""
-    found = json_object(value)
+    """Give what a framework's span was given, without the wrapping of Python calls and of LangChain's."""
+    found = json_object(call_arguments(value))
     if found is None:
-        return value
-    if found.keys() == {"args", "kwargs"}:
-        positional, named = found["args"], found["kwargs"]
-        if not positional:
-            return named
-        if not named and isinstance(positional, list) and len(positional) == 1:
-            return positional[0]
+        return call_arguments(value)
     if isinstance(inputs := found.get("inputs"), dict) and "input_str" in found:
         return inputs or decoded(found["input_str"])
     return found

@@ -51,7 +51,8 @@ def read_request(value: JsonValue) -> Reading:
         return Reading()
     reading = read_parameters(found)
     for key in _MESSAGE_KEYS:
-        if isinstance(said := found.get(key), list | str) and (read := messages(said)):
+        said = found.get(key)
+        if _are_messages(said) and (read := messages(said)):
             instructions = text(found.get("system")) or text(found.get("instructions"))
             if instructions:
                 read = (SystemMessage(content=(TextContent(instructions),)), *read)
@@ -80,6 +81,11 @@ def read_response(value: JsonValue) -> Reading:
     if usage is not None:
         reading.fill(_usage(usage))
     return reading
+
+
+def _are_messages(value: JsonValue) -> bool:
+    """Say whether a request's field holds messages: LlamaIndex writes the ``repr`` of its own objects there."""
+    return isinstance(value, str) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
 
 
 def _answers(response: dict[str, JsonValue]) -> tuple[tuple[Message, ...], tuple[str, ...]]:

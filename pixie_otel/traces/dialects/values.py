@@ -9,7 +9,19 @@ import msgspec
 
 from pixie_otel.evaluable import JsonValue
 
-__all__ = ["Tree", "decoded", "indexed", "json_mapping", "json_object", "leaf", "number", "text", "tree", "whole"]
+__all__ = [
+    "Tree",
+    "call_arguments",
+    "decoded",
+    "indexed",
+    "json_mapping",
+    "json_object",
+    "leaf",
+    "number",
+    "text",
+    "tree",
+    "whole",
+]
 
 Tree: TypeAlias = "dict[str, Tree | JsonValue]"
 """Attributes with dotted keys as nested mappings; a value at a branch stands under the empty key."""
@@ -35,6 +47,25 @@ def decoded(value: JsonValue, *, depth: int = 2) -> JsonValue:
         except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
             return value
         depth -= 1
+    return value
+
+
+def call_arguments(value: JsonValue) -> JsonValue:
+    """Give the arguments of a recorded function call the way a reader thinks of them.
+
+    Args:
+        value: The arguments; ``{"args": […], "kwargs": {…}}`` is how decorators record a Python call.
+
+    Returns:
+        The keyword arguments where there are only those, the one positional argument where it is alone, else the value.
+    """
+    if not isinstance(value, dict) or "kwargs" not in value or not value.keys() <= {"args", "kwargs"}:
+        return value
+    positional, named = value.get("args"), value["kwargs"]
+    if not positional:
+        return named
+    if not named and isinstance(positional, list) and len(positional) == 1:
+        return positional[0]
     return value
 
 

@@ -110,7 +110,7 @@ def _missing(trace: Trace, last: LLMSpan | None, *, recorded: bool) -> tuple[str
     if last is not None and last.error is not None:
         return "failed", f"the last LLM call failed and so gave no answer{by}"
     if not any(_holds_content(span) for span in trace.spans):
-        return "not recorded", "no content was recorded in this trace: its instrumentation has capture switched off"
+        return "not recorded", "no content was recorded in this trace, as where an instrumentation does not capture it"
     if recorded:
         return "empty", "the output was recorded and is empty"
     if last is not None and (last.output_messages or last.output is not None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -15,7 +16,7 @@ from pixie_otel.evaluable import Evaluable, ToolCall
 from pixie_otel.traces.messages import ToolResultMessage
 
 if TYPE_CHECKING:
-    from pixie_otel.traces.spans import LLMSpan, ToolSpan
+    from pixie_otel.traces.spans import LLMSpan
     from pixie_otel.traces.trace import Trace
 
 __all__ = ["NoRepeatedToolCalls", "ToolCallsAnswered", "ToolsSucceeded"]
@@ -42,7 +43,7 @@ class ToolCallsAnswered(TraceCheck):
         last = trace.llm_calls[-1]
         unanswered = [(by, call) for by, call in unanswered if by is not last or not _is_output(trace, call)]
         if not unanswered:
-            return clean(f"all of {counted(len(asked), 'tool call')} were answered, or were the output itself")
+            return clean(f"{counted(len(asked), 'tool call')}, none left unanswered")
         told = [f"{call.name} (asked in span {by.span_id})" for by, call in unanswered]
         ending = "; the trace ends with them" if all(by is last for by, _ in unanswered) else ""
         return found(
@@ -114,7 +115,7 @@ class NoRepeatedToolCalls(TraceCheck):
                     looped.append((call[0], span_ids, call[1]))
         if not looped:
             return clean(f"{counted(total, 'tool call')}, none of them made more than {counted(self.limit, 'time')}")
-        looped.sort(key=lambda found: (-len(found[1]), found[0], found[2]))
+        looped.sort(key=lambda loop: (-len(loop[1]), loop[0], loop[2]))
         told = [
             f"{tool}({shortened(arguments, 60)}) {len(ids)} times (span {listed(ids, 1)})"
             for tool, ids, arguments in looped
@@ -130,45 +131,66 @@ class NoRepeatedToolCalls(TraceCheck):
 
 def _by_call(calls: Iterable[tuple[str, str | None, str]]) -> dict[tuple[str, str], list[str]]:
     """Group the spans of calls by tool and arguments, leaving out calls whose arguments are not known."""
-    found: dict[tuple[str, str], list[str]] = {}
+    span_ids: dict[tuple[str, str], list[str]] = {}
     for tool, arguments, span_id in calls:
         if arguments is not None:
-            found.setdefault((tool, arguments), []).append(span_id)
-    return found
+            span_ids.setdefault((tool, arguments), []).append(span_id)
+    return span_ids
 
 
 def _unanswered(trace: Trace, asked: list[tuple[LLMSpan, ToolCall]]) -> list[tuple[LLMSpan, ToolCall]]:
     """Find the calls that neither a tool's span nor a tool's message answers: by id, else by name and number."""
+    told, untold = _told_results(trace)
     asked_ids = {call.id for _, call in asked if call.id is not None}
-    answered: set[str] = set()
-    unnamed = 0
-    for llm_call in trace.llm_calls:
-        results = [message for message in llm_call.input_messages if isinstance(message, ToolResultMessage)]
-        answered.update(result.tool_call_id for result in results if result.tool_call_id is not None)
-        # Every call repeats the history before it, so the longest history has all of them.
-        unnamed = max(unnamed, sum(result.tool_call_id is None for result in results))
-    spare: list[ToolSpan] = []
+    run: set[str] = set()
+    spare: Counter[str] = Counter()
     for span in trace.tool_spans:
-        if span.tool_call_id in asked_ids:
-            answered.add(span.tool_call_id)
+        if span.tool_call_id is not None and span.tool_call_id in asked_ids:
+            run.add(span.tool_call_id)
         else:
-            spare.append(span)
-    unanswered: list[tuple[LLMSpan, ToolCall]] = []
+            spare[_tool_key(span.tool_name or span.name)] += 1
+    waiting: list[tuple[LLMSpan, ToolCall]] = []
     for by, call in asked:
-        if call.id is not None and call.id in answered:
-            continue
-        runner = next((at for at, span in enumerate(spare) if _runs(span, call)), None)
-        if runner is not None:
-            del spare[runner]
-        elif unnamed:
-            unnamed -= 1
+        key = _tool_key(call.name)
+        # A call that was run and told of has two answers, neither of which is left for another call.
+        if call.id is not None and call.id in told:
+            if call.id not in run:
+                spare[key] = max(0, spare[key] - 1)
+        elif call.id is not None and call.id in run:
+            untold = max(0, untold - 1)
         else:
+            waiting.append((by, call))
+    unanswered: list[tuple[LLMSpan, ToolCall]] = []
+    for by, call in waiting:
+        key = _tool_key(call.name)
+        if not spare[key] and not untold:
             unanswered.append((by, call))
+        spare[key] = max(0, spare[key] - 1)
+        untold = max(0, untold - 1)
     return unanswered
 
 
-def _runs(span: ToolSpan, call: ToolCall) -> bool:
-    return span.tool_name == call.name or call.name in span.name
+def _told_results(trace: Trace) -> tuple[set[str], int]:
+    """Give the ids of the calls whose results models were told, and how many results they were told without an id."""
+    ids: set[str] = set()
+    most = 0
+    for llm_call in trace.llm_calls:
+        without = 0
+        for message in llm_call.input_messages:
+            if not isinstance(message, ToolResultMessage):
+                continue
+            if message.tool_call_id is None:
+                without += 1
+            else:
+                ids.add(message.tool_call_id)
+        # Every call repeats the history before it, so the longest history has all of them.
+        most = max(most, without)
+    return ids, most
+
+
+def _tool_key(name: str) -> str:
+    """Give the part of a tool's or its span's name that both have, as ``execute_tool search`` and ``search`` do."""
+    return name.rpartition(" ")[2]
 
 
 def _is_output(trace: Trace, call: ToolCall) -> bool:

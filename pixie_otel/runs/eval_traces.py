@@ -1,0 +1,282 @@
+"""Evaluating traces and finished cases: the main job, as the command and the Python API do it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pixie_otel.errors import ConfigError
+from pixie_otel.evals.case import Case, CaseResult
+from pixie_otel.evals.case_files import CaseFile
+from pixie_otel.evals.engine import EngineSettings, judge_sync
+from pixie_otel.evals.expectations import Expectations
+from pixie_otel.evals.references import load_evaluators
+from pixie_otel.evals.thresholds import Thresholds
+from pixie_otel.runs.intake import Intake
+from pixie_otel.runs.interrupted import Interrupted, Terminated
+from pixie_otel.runs.manifest import EvaluatorRecord, InputFile, RunStatus
+from pixie_otel.runs.run import Run
+from pixie_otel.runs.summary import Summary
+from pixie_otel.runs.verdict import Stop, Verdict, decide
+from pixie_otel.runs.writer import RunWriter
+from pixie_otel.traces.filters import TraceFilter, sampled
+from pixie_otel.traces.limits import ReadLimits
+from pixie_otel.traces.reader import TraceReader
+from pixie_otel.traces.report import Problem
+from pixie_otel.traces.selectors import Selector, parse_selector
+
+if TYPE_CHECKING:
+    from pixie_otel.evals.binding import BoundEvaluator
+
+__all__ = ["eval_cases", "eval_traces"]
+
+_DEFAULTS: Final = ("...",)
+
+
+def eval_traces(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    evaluators: Iterable[Any] = _DEFAULTS,
+    *,
+    select: str | Selector = "root",
+    expect: str | os.PathLike[str] | None = None,
+    filter: TraceFilter | None = None,
+    thresholds: Thresholds | float | Mapping[str, float | None] | None = None,
+    pct: float = 1.0,
+    allow_errors: float = 0.0,
+    limit: int | None = None,
+    sample: float | None = None,
+    seed: int = 0,
+    include_empty: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+    limits: ReadLimits | None = None,
+    timeout: float | None = 60.0,
+    concurrency: int = 16,
+    on_case: Callable[[CaseResult], object] | None = None,
+) -> Run:
+    """Judge the traces of files.
+
+    Args:
+        paths: Files, folders, globs, or ``-`` for standard input.
+        evaluators: References as on the command line, and evaluators themselves; by default the built-in trace checks,
+            for which ``"..."`` stands.
+        select: Which observation of a trace is judged: ``root``, ``last_llm_call``, ``llm_calls``, ``name:GLOB``,
+            ``kind:KIND`` or ``tool:GLOB``.
+        expect: A file of expectations, matched by trace id or input.
+        filter: Which traces are judged.
+        thresholds: The score to reach, from 0 to 1: one for all, or by evaluator name, or both as `Thresholds`.
+        pct: The share of judged cases that must pass, from 0 to 1.
+        allow_errors: The share of cases that may have errors, from 0 to 1.
+        limit: How many traces at most, by start time.
+        sample: The share of traces to take, by their ids.
+        seed: Another seed takes another sample.
+        include_empty: Judge also traces with neither model calls nor recorded inputs or outputs.
+        out: The folder in which the run's own folder is made; ``None`` keeps the run only as long as it is referenced.
+        strict: Whether the first thing that is wrong with the input ends it all.
+        limits: Bounds of reading.
+        timeout: Seconds that one call of a user's evaluator may take; ``None`` for no limit.
+        concurrency: How many calls of users' evaluators run at the same time.
+        on_case: Called with every judged case as it is done.
+
+    Returns:
+        The run: an iterable of judged cases with a summary and a verdict.
+
+    Raises:
+        ConfigError: Something the user set or wrote is wrong; nothing was judged.
+        InputError: Nothing can be read, or nothing of it is left to judge.
+        Interrupted: Ctrl-C; what was done is in its ``run``.
+    """
+    settings = EngineSettings(thresholds=_thresholds(thresholds), timeout_s=timeout, concurrency=concurrency)
+    _check_shares(pct=pct, allow_errors=allow_errors, sample=sample, limit=limit)
+    selector = parse_selector(select) if isinstance(select, str) else select
+    loaded = load_evaluators(evaluators)
+    settings.thresholds.check([evaluator.name for evaluator in loaded])
+    expectations = None if expect is None else Expectations(expect)
+    reader = TraceReader(*_listed(paths), limits=limits, strict=strict)
+    intake = Intake(
+        reader=reader,
+        selector=selector,
+        filter=filter or TraceFilter(),
+        expectations=expectations,
+        limit=limit,
+        sample=sample,
+        seed=seed,
+        include_empty=include_empty,
+    )
+
+    def problems() -> list[Problem]:
+        return [*reader.report.problems, *([] if expectations is None else expectations.problems())]
+
+    work = _Work(
+        settings=settings,
+        evaluators=loaded,
+        pct=pct,
+        allow_errors=allow_errors,
+        said={
+            "select": selector.text,
+            "filter": str(intake.filter),
+            "expect": None if expect is None else os.fspath(expect),
+            "limit": limit,
+            "sample": sample,
+            "seed": seed,
+            "include_empty": include_empty,
+        },
+        paths=[source.path for source in reader.sources if source.path is not None],
+        counts=intake.counts.to_json,
+        reading=reader.report_json,
+        problems=problems,
+        on_case=on_case,
+    )
+    return work.run(intake.cases(), out)
+
+
+def eval_cases(
+    path: str | os.PathLike[str],
+    evaluators: Iterable[Any],
+    *,
+    thresholds: Thresholds | float | Mapping[str, float | None] | None = None,
+    pct: float = 1.0,
+    allow_errors: float = 0.0,
+    limit: int | None = None,
+    sample: float | None = None,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    timeout: float | None = 60.0,
+    concurrency: int = 16,
+    on_case: Callable[[CaseResult], object] | None = None,
+) -> Run:
+    """Judge finished cases: rows with an input, an output and whatever else evaluators need.
+
+    Args:
+        path: A JSON lines, JSON or CSV file; see `pixie_otel.evals.case_files`.
+        evaluators: As for `eval_traces`; there is no trace, so that trace checks cannot judge.
+        thresholds: As for `eval_traces`, and so on for the rest.
+        pct: The share of judged cases that must pass.
+        allow_errors: The share of cases that may have errors.
+        limit: How many cases at most, in the file's order.
+        sample: The share of cases to take, by their ids.
+        seed: Another seed takes another sample.
+        out: The folder in which the run's own folder is made.
+        timeout: Seconds that one call of a user's evaluator may take.
+        concurrency: How many calls of users' evaluators run at the same time.
+        on_case: Called with every judged case as it is done.
+
+    Returns:
+        The run.
+
+    Raises:
+        ConfigError: Something the user set or wrote is wrong; nothing was judged.
+        InputError: The file holds no case.
+        Interrupted: Ctrl-C; what was done is in its ``run``.
+    """
+    settings = EngineSettings(thresholds=_thresholds(thresholds), timeout_s=timeout, concurrency=concurrency)
+    _check_shares(pct=pct, allow_errors=allow_errors, sample=sample, limit=limit)
+    loaded = load_evaluators(evaluators)
+    settings.thresholds.check([evaluator.name for evaluator in loaded])
+    cases = CaseFile(path)
+    taken = 0
+
+    def chosen() -> Iterator[Case]:
+        nonlocal taken
+        for case in cases:
+            if (sample is None or sampled(case.id, sample, seed)) and (limit is None or taken < limit):
+                taken += 1
+                yield case
+
+    work = _Work(
+        settings=settings,
+        evaluators=loaded,
+        pct=pct,
+        allow_errors=allow_errors,
+        said={"cases": os.fspath(path), "limit": limit, "sample": sample, "seed": seed},
+        paths=[os.fspath(path)],
+        counts=lambda: {"read": len(cases), "judged": taken, "left_out": len(cases) - taken},
+        reading=lambda: None,
+        problems=list,
+        on_case=on_case,
+    )
+    return work.run(chosen(), out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Judges cases into a run."""
+
+    settings: EngineSettings
+    evaluators: list[BoundEvaluator]
+    pct: float
+    allow_errors: float
+    said: Mapping[str, Any]
+    paths: list[str]
+    counts: Callable[[], Mapping[str, int]]
+    reading: Callable[[], Mapping[str, Any] | None]
+    problems: Callable[[], list[Problem]]
+    on_case: Callable[[CaseResult], object] | None
+
+    def run(self, cases: Iterable[Case], out: str | os.PathLike[str] | None) -> Run:
+        writer = RunWriter(
+            out,
+            settings={
+                **self.said,
+                "pct": self.pct,
+                "allow_errors": self.allow_errors,
+                "timeout": self.settings.timeout_s,
+                "concurrency": self.settings.concurrency,
+            },
+            evaluators=[self._record(evaluator) for evaluator in self.evaluators],
+            inputs=[InputFile.of(path) for path in self.paths],
+        )
+        with writer:
+            try:
+                for result in judge_sync(cases, self.evaluators, self.settings):
+                    writer.write(result)
+                    if self.on_case is not None:
+                        self.on_case(result)
+            except KeyboardInterrupt as interrupt:
+                stop = Stop.TERMINATED if isinstance(interrupt, Terminated) else Stop.INTERRUPTED
+                raise Interrupted(self._finish(writer, stop, RunStatus.INTERRUPTED)) from None
+            return self._finish(writer, None, RunStatus.FINISHED)
+
+    def _finish(self, writer: RunWriter, stop: Stop | None, status: RunStatus) -> Run:
+        return writer.finish(
+            self._verdict(writer.summary, stop),
+            status=status,
+            counts=self.counts(),
+            reading=self.reading(),
+            problems=self.problems(),
+        )
+
+    def _verdict(self, summary: Summary, stop: Stop | None) -> Verdict:
+        return decide(summary, pct=self.pct, allow_errors=self.allow_errors, stop=stop)
+
+    def _record(self, evaluator: BoundEvaluator) -> EvaluatorRecord:
+        bar = self.settings.thresholds.bar(evaluator)
+        return EvaluatorRecord(
+            name=evaluator.name,
+            reference=evaluator.reference or evaluator.source,
+            threshold=bar.threshold,
+            severity=bar.severity.value,
+        )
+
+
+def _thresholds(given: Thresholds | float | Mapping[str, float | None] | None) -> Thresholds:
+    if isinstance(given, Thresholds):
+        return given
+    if given is None or isinstance(given, int | float):
+        return Thresholds(general=given)
+    return Thresholds(by_name=dict(given))
+
+
+def _check_shares(*, pct: float, allow_errors: float, sample: float | None, limit: int | None) -> None:
+    for name, share in (("pct", pct), ("allow_errors", allow_errors), ("sample", sample)):
+        # Written this way round, the comparison refuses NaN too.
+        if share is not None and not 0 <= share <= 1:
+            raise ConfigError(f"{name} is {share!r}: give a share from 0 to 1")
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit is {limit!r}: give 1 or more")
+
+
+def _listed(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str | os.PathLike[str]]:
+    return [paths] if isinstance(paths, str | os.PathLike) else list(paths)
