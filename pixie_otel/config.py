@@ -31,7 +31,7 @@ _PLURALS: Final = {"evaluator": "evaluators", "services": "service", "traces": "
 
 
 def _listed(value: object) -> object:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return tuple(cast("list[object]", value))
     if isinstance(value, str):
         return (value,)
@@ -100,14 +100,13 @@ class PixieConfig(BaseModel):
     @field_validator("evaluators")
     @classmethod
     def _absolute_references(cls, references: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        root: Path = info.data["root"]
+        root = _root(info)
         return tuple(_absolute(reference, root) for reference in references)
 
     @field_validator("expect", "out", "dataset_dir")
     @classmethod
     def _absolute_path(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        root: Path = info.data["root"]
-        return None if path is None else root / path
+        return None if path is None else _root(info) / path
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -182,6 +181,12 @@ def _explain(source: Path, error: ValidationError) -> list[str]:
         setting, said = ".".join([_kebab(name), *inner]), detail["msg"].removeprefix("Value error, ")
         lines.append(f"{source}: [tool.{_TABLE}] {setting}: {said}, not {detail['input']!r}")
     return lines
+
+
+def _root(info: ValidationInfo) -> Path:
+    # It is missing where it is itself wrong, which is an error of its own.
+    root: Path = info.data.get("root", Path())
+    return root
 
 
 def _absolute(reference: str, root: Path) -> str:

@@ -57,5 +57,5 @@ class EvaluatorError(PixieError):
     """An evaluator returned something that is no evaluation, or could not be called."""
 
 
-class SkipEvaluation(PixieError):
-    """Raise it in an evaluator that does not apply to a case: the outcome is ``skipped``, with the message as reason."""
+class SkipEvaluation(PixieError):  # noqa: N818 - it is no error, as pytest's Skipped is none
+    """Raise it in an evaluator that does not apply to a case: the outcome is ``skipped``, for the reason given."""

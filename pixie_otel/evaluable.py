@@ -25,7 +25,7 @@ __all__ = [
     "collapse_named_data",
 ]
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 """Any value that JSON can hold, as Python objects."""
 
 
@@ -142,7 +142,7 @@ class TestCase:
     context: list[str] | None
     expected_tools: list[ToolCall] | None
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - the fields, in their order
         self,
         eval_input: Iterable[NamedData] = (),
         expectation: JsonValue | Unset = UNSET,
@@ -189,7 +189,7 @@ class Evaluable(TestCase):
     token_cost: float | None
     completion_time: float | None
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - the fields, in their order
         self,
         eval_input: Iterable[NamedData] = (),
         eval_output: Iterable[NamedData] | None = None,

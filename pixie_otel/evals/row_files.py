@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from pixie_otel.errors import ConfigError
 __all__ = ["Row", "read_rows"]
 
 _BOM: Final = b"\xef\xbb\xbf"
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_SPACE: Final = frozenset(" \t\r\n")
 _MAX_CELL: Final = 64 * 1024 * 1024
 _MAX_DOCUMENT: Final = 256 * 1024 * 1024
 
@@ -88,31 +87,58 @@ def _json_document(path: Path) -> Iterator[Row]:
     except UnicodeDecodeError as error:
         yield Row(path.read_bytes().count(b"\n", 0, error.start) + 1, {}, _reason(error))
         return
-    position, line = _after_space(text, 0), 1
-    line += text.count("\n", 0, position)
-    is_array = text.startswith("[", position)
-    end = _after_space(text, position + 1) if is_array else position
-    while end < len(text) and not (is_array and text.startswith("]", end)):
-        line += text.count("\n", position, end)
-        position = end
-        try:
-            value, end = _DECODER.raw_decode(text, position)
-            end = _after_space(text, end)
-            if is_array:
-                end = _next_item(text, end)
-        except (ValueError, RecursionError) as error:
-            # Where an item ends is not known any longer, so this is the last that can be said of the file.
-            yield Row(line + text.count("\n", position, getattr(error, "pos", position)), {}, _reason(error))
+    document = _Document(text)
+    position, line = 0, 1
+    try:
+        for start, value in document.values():
+            line += text.count("\n", position, start)
+            position = start
+            yield _row(line, value)
+    except (ValueError, RecursionError) as error:
+        # Where a row ends is not known any longer, so this is the last that can be said of the file.
+        torn = error.pos if isinstance(error, json.JSONDecodeError) else document.position
+        yield Row(line + text.count("\n", position, torn), {}, _reason(error))
+
+
+class _Document:
+    """The values of a JSON document that is an array, or values one after the other, each with where it starts."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.position = 0
+
+    def values(self) -> Iterator[tuple[int, object]]:
+        self._skip_space()
+        if self._takes("["):
+            yield from self._items()
+        while self.position < len(self._text):
+            yield self._value()
+
+    def _items(self) -> Iterator[tuple[int, object]]:
+        if self._takes("]"):
             return
-        yield _row(line, value)
+        yield self._value()
+        while self._takes(","):
+            yield self._value()
+        if not self._takes("]"):
+            raise json.JSONDecodeError("',' or ']' expected", self._text, self.position)
 
+    def _value(self) -> tuple[int, object]:
+        start = self.position
+        value, self.position = _DECODER.raw_decode(self._text, start)
+        self._skip_space()
+        return start, value
 
-def _next_item(text: str, position: int) -> int:
-    if text.startswith("]", position):
-        return position
-    if not text.startswith(",", position):
-        raise json.JSONDecodeError("',' or ']' expected", text, position)
-    return _after_space(text, position + 1)
+    def _takes(self, mark: str) -> bool:
+        if not self._text.startswith(mark, self.position):
+            return False
+        self.position += 1
+        self._skip_space()
+        return True
+
+    def _skip_space(self) -> None:
+        while self._text[self.position : self.position + 1] in _SPACE:
+            self.position += 1
 
 
 def _csv_rows(path: Path) -> Iterator[Row]:
@@ -178,11 +204,6 @@ def _row(line: int, value: object) -> Row:
     if not isinstance(value, dict):
         return Row(line, {}, f"a row is an object with named values, not {str(value)[:60]!r}")
     return Row(line, cast("dict[str, Any]", value))
-
-
-def _after_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return position if match is None else match.end()
 
 
 def _reason(error: Exception) -> str:

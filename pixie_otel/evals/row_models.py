@@ -27,6 +27,10 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _numbered(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -70,7 +74,7 @@ class NamedValueRow(_Model):
 _Texts: TypeAlias = Annotated[list[str], BeforeValidator(_listed)]
 _Tools: TypeAlias = list[Annotated[ToolCallRow, _named("name")]]
 _Documents: TypeAlias = Annotated[list[Annotated[DocumentRow, _named("content")]], BeforeValidator(_listed)]
-_Id: TypeAlias = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
+_Id: TypeAlias = Annotated[str, Field(min_length=1), BeforeValidator(_numbered)]
 
 
 class SpecificationRow(_Model):

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from pixie_otel.evals.case import CaseResult
-from pixie_otel.evals.evaluation import EvaluationResult, FailureKind, Outcome, Severity
+from pixie_otel.evals.evaluation import EvaluationResult, FailureKind, Outcome
 
 __all__ = ["EvaluatorSummary", "FailureGroup", "Summary", "SummaryBuilder"]
 
@@ -33,7 +33,7 @@ class EvaluatorSummary(Struct, frozen=True, kw_only=True):
         measured: How many it scored without a threshold to judge by.
         error: How many it could not judge.
         skipped: How many it does not apply to.
-        warnings: How many of those that only warn scored below 1.
+        warnings: How often a check that only warns had something to say.
         scored: How many have a score: the denominator of `mean`.
         mean: The mean score over `scored`; ``None`` where there is none.
     """
@@ -114,7 +114,7 @@ class _EvaluatorCounts:
             self.scored += 1
             numerator, denominator = result.score.as_integer_ratio()
             self.total += numerator * (_UNIT // denominator)
-        self.warnings += _is_warning(result)
+        self.warnings += result.warns
 
     def summary(self, evaluator: str) -> EvaluatorSummary:
         return EvaluatorSummary(
@@ -199,7 +199,7 @@ class SummaryBuilder:
         """
         self._cases += 1
         self._outcomes[result.outcome] += 1
-        self._warned += any(map(_is_warning, result.results))
+        self._warned += any(item.warns for item in result.results)
         found = {item.outcome for item in result.results}
         if not found.isdisjoint(_JUDGED):
             self._judged += 1
@@ -237,7 +237,3 @@ class SummaryBuilder:
             failures=groups,
             other_failures=self._groups.total - sum(group.count for group in groups),
         )
-
-
-def _is_warning(result: EvaluationResult) -> bool:
-    return result.severity is Severity.WARN and result.score is not None and result.score < 1

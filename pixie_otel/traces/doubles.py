@@ -1,8 +1,8 @@
 """The same model call in two traces: two instrumentations at work, neither of which knows of the other.
 
 Providers' SDKs that make spans themselves (Anthropic's, from version 2.14) do so beside an instrumentation, and where
-the two share no context, the SDK's span is a trace of its own, without content. It describes a call that the other trace
-holds in full, so it is no second call.
+the two share no context, the SDK's span is a trace of its own, without content. It describes a call that the other
+trace holds in full, so it is no second call.
 """
 
 from __future__ import annotations

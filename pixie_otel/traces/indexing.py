@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Raw, UnsetType
 
-from pixie_otel.evaluable import JsonValue
 from pixie_otel import attributes as keys
+from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces import wire
 from pixie_otel.traces.documents import Document, iter_documents
 from pixie_otel.traces.formats import describe_foreign_value

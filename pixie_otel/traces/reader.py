@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, Final
 from weakref import ReferenceType, ref
 
-from pixie_otel.evaluable import canonical_json
 from pixie_otel import attributes as keys
+from pixie_otel.evaluable import canonical_json
 from pixie_otel.traces import wire
 from pixie_otel.traces.doubles import RecentTraces
 from pixie_otel.traces.files import find_sources, open_source
@@ -51,8 +51,8 @@ def read_traces(*paths: str | os.PathLike[str]) -> Iterator[Trace]:
 class TraceReader:
     """Reads the traces of files, and accounts for everything in them.
 
-    Spans of one trace may lie anywhere in any of the files. Memory holds an index of 36 bytes a span, and one trace at a
-    time as long as the caller keeps no other.
+    Spans of one trace may lie anywhere in any of the files. Memory holds an index of 36 bytes a span, and one trace at
+    a time as long as the caller keeps no other.
 
     Args:
         paths: Files, folders, globs, or ``-`` for standard input.

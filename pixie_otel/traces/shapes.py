@@ -20,6 +20,7 @@ __all__ = ["Group", "groups"]
 _WRAPPERS: Final = ("trace", "result", "data", "log", "resourceSpan")
 _SCOPE_LISTS: Final = ("scopeSpans", "instrumentationLibrarySpans")
 _LOG_LISTS: Final = ("scopeLogs", "instrumentationLibraryLogs")
+_RESOURCE_LISTS: Final = ("resourceSpans", "batches", "resourceLogs")
 _METRICS: Final = ("resourceMetrics", "resourceProfiles")
 
 
@@ -58,26 +59,29 @@ def groups(document: JsonValue, complain: Complain) -> Iterator[Group]:
         if isinstance(value, list):
             pending.extend(reversed(value))
         elif isinstance(value, dict):
-            found = False
-            for resource_key in ("resourceSpans", "batches", "resourceLogs"):
-                if resource_key in value:
-                    found = True
-                    for entry in _objects(value[resource_key], resource_key, complain):
-                        yield from _resource(entry, complain)
-            for key in _METRICS:
-                if isinstance(entries := value.get(key), list):
-                    found = True
-                    yield Group(None, None, [], metrics=len(entries))
-            if found:
-                continue
-            if any(key in value for key in (*_SCOPE_LISTS, *_LOG_LISTS)):
-                yield from _resource(value, complain)
-            elif "spans" in value and ("scope" in value or "instrumentationLibrary" in value):
-                yield from _scope(None, value, "spans", complain)
-            elif _is_span(value):
-                yield Group(value.get("resource"), value.get("scope"), [_with_hex_ids(value, complain)])
-            else:
-                pending.extend(reversed([_unwrapped(value[key]) for key in _WRAPPERS if key in value]))
+            found = list(_groups_in(value, complain))
+            yield from found
+            if not found and not _holds_otlp(value):
+                pending.extend(_unwrapped(value[key]) for key in reversed(_WRAPPERS) if key in value)
+
+
+def _groups_in(value: dict[str, JsonValue], complain: Complain) -> Iterator[Group]:
+    for key in _RESOURCE_LISTS:
+        for entry in _objects(value.get(key), key, complain):
+            yield from _resource(entry, complain)
+    for key in _METRICS:
+        if isinstance(entries := value.get(key), list):
+            yield Group(None, None, [], metrics=len(entries))
+    if any(key in value for key in (*_SCOPE_LISTS, *_LOG_LISTS)):
+        yield from _resource(value, complain)
+    elif "spans" in value and ("scope" in value or "instrumentationLibrary" in value):
+        yield from _scope(None, value, "spans", complain)
+    elif _is_span(value):
+        yield Group(value.get("resource"), value.get("scope"), [_with_hex_ids(value, complain)])
+
+
+def _holds_otlp(value: dict[str, JsonValue]) -> bool:
+    return any(key in value for key in (*_RESOURCE_LISTS, *_METRICS, *_SCOPE_LISTS, *_LOG_LISTS))
 
 
 def _resource(entry: dict[str, JsonValue], complain: Complain) -> Iterator[Group]:

@@ -206,6 +206,6 @@ class Trace(Sequence[ObservationNode]):
 
     @property
     def duration_ms(self) -> float | None:
-        """From the earliest start to the latest end, in milliseconds; ``None`` where times are missing or turned round."""
+        """From the earliest start to the latest end, in milliseconds; ``None`` where times are missing."""
         start, end = self.start_time_unix_nano, self.end_time_unix_nano
         return (end - start) / 1e6 if 0 < start <= end else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from pixie_otel.traces.spans import ObserveSpan
 
@@ -63,17 +63,16 @@ class ObservationNode:
     __slots__ = ("_source", "_span", "children")
 
     def __init__(self, span: ObserveSpan | Observable, children: Iterable[ObservationNode] = ()) -> None:
-        self._span = span if isinstance(span, ObserveSpan) else None
-        self._source = None if isinstance(span, ObserveSpan) else span
+        self._span: ObserveSpan | None = span if isinstance(span, ObserveSpan) else None
+        self._source: Observable | None = None if isinstance(span, ObserveSpan) else span
         self.children: list[ObservationNode] = list(children)
 
     @property
     def span(self) -> ObserveSpan:
         """The observation."""
-        if self._span is None:
-            assert self._source is not None
+        if self._span is None and self._source is not None:
             self._span = self._source.observe()
-        return self._span
+        return cast("ObserveSpan", self._span)
 
     def wire_bytes(self) -> list[bytes]:
         """Give the span's content as it stood in the file, undecoded; empty for a span that came from no file."""

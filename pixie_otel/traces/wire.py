@@ -1,8 +1,8 @@
 """The wire model: OTLP JSON, decoded no further than asked.
 
-`WireSpan` and `WireLog` hold attributes, events and bodies as the bytes that stood in the file; the functions here turn
-those into Python values on demand. What does not fit the model is decoded value by value by `pixie_otel.traces.salvage`,
-so that one bad value costs that value and no more.
+`WireSpan` and `WireLog` hold attributes, events and bodies as the bytes that stood in the file; the functions here
+turn those into Python values on demand. What does not fit the model is decoded value by value by
+`pixie_otel.traces.salvage`, so that one bad value costs that value and no more.
 
 Source: opentelemetry-proto, ``docs/specification.md`` (OTLP/JSON) and ``common.proto`` (AnyValue).
 """

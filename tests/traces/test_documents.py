@@ -136,7 +136,7 @@ class TestProblems:
             (b'{\n  "a": 01\n}\n', "bad-document"),
             (b'{\n  "a": ]\n', "bad-document"),
             (b"garbage\n", "bad-document"),
-            (b'{"a": [[[[[}\n', "bad-document"),
+            (b'{"a": [{"b":{"c":{"d":{"e":1}}}} }\n', "bad-document"),
             (b"}\n", "bad-document"),
             (b"]\n", "bad-document"),
             (b'{"a": NaN}\n', "bad-document"),

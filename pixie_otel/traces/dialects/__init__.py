@@ -1,8 +1,8 @@
 """Dialects: one module for each set of attribute conventions, all asked the same way.
 
-A dialect module has ``NAME``, ``ROOTS`` (the first segments of the keys that it reads, so that it is asked only where it
-may know something) and ``read(span) -> Reading | None``. To add one, write the module and put it into `DIALECTS`; what
-an earlier dialect says counts before what a later one says, so that several vocabularies on one span make one
+A dialect module has ``NAME``, ``ROOTS`` (the first segments of the keys that it reads, so that it is asked only where
+it may know something) and ``read(span) -> Reading | None``. To add one, write the module and put it into `DIALECTS`;
+what an earlier dialect says counts before what a later one says, so that several vocabularies on one span make one
 observation.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from pixie_otel.traces.dialects import generic, genai, openinference, openllmetry
+from pixie_otel.traces.dialects import genai, generic, openinference, openllmetry
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 
 __all__ = ["DIALECTS", "Dialect", "read"]

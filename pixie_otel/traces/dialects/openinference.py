@@ -104,8 +104,8 @@ def read(span: SpanFacts) -> Reading | None:
         case ObservationKind.EMBEDDING:
             _read_embedding(attributes, branches, reading)
         case ObservationKind.AGENT | ObservationKind.CHAIN:
-            reading.input_messages = _messages(branches, "input_messages", attributes)
-            reading.output_messages = _messages(branches, "output_messages", attributes)
+            reading.input_messages = _messages(branches, "input_messages")
+            reading.output_messages = _messages(branches, "output_messages")
         case _:
             pass
     return reading
@@ -139,12 +139,8 @@ def _session(metadata: dict[str, JsonValue] | None) -> str | None:
 
 
 def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Reading) -> None:
-    reading.input_messages = _messages(branches, "input_messages", attributes) or _prompts(
-        branches, "prompts", "prompt"
-    )
-    reading.output_messages = _messages(branches, "output_messages", attributes) or _prompts(
-        branches, "choices", "completion"
-    )
+    reading.input_messages = _messages(branches, "input_messages") or _prompts(branches, "prompts", "prompt")
+    reading.output_messages = _messages(branches, "output_messages") or _prompts(branches, "choices", "completion")
     tools = [
         leaf(item, "tool", "json_schema") or leaf(item, "json_schema")
         for _, item in indexed(leaf(branches, "llm", "tools"))
@@ -168,7 +164,7 @@ def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Read
     reading.fill(read_response(reading.output))
 
 
-def _messages(branches: Tree, which: str, attributes: Mapping[str, JsonValue]) -> tuple[Message, ...] | None:
+def _messages(branches: Tree, which: str) -> tuple[Message, ...] | None:
     role = "assistant" if which == "output_messages" else "user"
     branch = leaf(branches, "llm", which)
     found: list[Message] = []
@@ -223,7 +219,7 @@ def _as_part(part: Tree | JsonValue) -> dict[str, JsonValue]:
     url = leaf(part, "image", "image", "url")
     if url is not None:
         return {"type": "image", "url": url}
-    return {**{key: value for key, value in part.items()}, "type": kind}
+    return {**part, "type": kind}
 
 
 def _as_call(call: Tree | JsonValue) -> dict[str, JsonValue]:
