@@ -23,7 +23,7 @@ def agent(span_id: str = ROOT_ID, parent: str | None = None, **fields: Any) -> A
 def llm(span_id: str, *answers: Message, parent: str | None = ROOT_ID, **fields: Any) -> LLMSpan:
     """Make an LLM call below the agent; ids that sort later happen later."""
     common = _common(span_id, parent, "chat", ObservationKind.LLM, fields)
-    return LLMSpan(**{"output_messages": answers, **common})
+    return LLMSpan(**{"operation": "chat", "output_messages": answers, **common})
 
 
 def tool(span_id: str, name: str, *, parent: str | None = ROOT_ID, **fields: Any) -> ToolSpan:
@@ -50,7 +50,7 @@ def result(text: str, call_id: str | None = None) -> ToolResultMessage:
 def judge(check: TraceCheck, *spans: Any, output: JsonValue = "done") -> Evaluation:
     """Judge the trace of some spans by a check, with an output of the run that the check may look at."""
     evaluable = Evaluable([NamedData("input", "?")], None if output is None else [NamedData("output", output)])
-    return check(evaluable, trace=Trace.from_spans(spans))  # type: ignore[operator]  # every check can be called
+    return check(evaluable, trace=Trace.from_spans(spans))
 
 
 def _common(

@@ -24,7 +24,7 @@ from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.lines import Line, iter_lines, looks_like_lines, split_joined
 from pixie_otel.traces.record import Origin, log_time
 from pixie_otel.traces.report import Problem, ReadReport
-from pixie_otel.traces.salvage import canonical_id, clean, parse
+from pixie_otel.traces.salvage import canonical_id, clean, parse, silence
 from pixie_otel.traces.shapes import Group, groups
 from pixie_otel.traces.stored import SourceBytes, Spool
 from pixie_otel.traces.stores import InputStore, SalvageStore, Store
@@ -264,7 +264,7 @@ def _after(data: bytes, end: int) -> int:
 def _ids(data: bytes) -> tuple[str, int]:
     """Give trace id and start of a span that does not decode as a whole."""
     try:
-        value = parse(data, lambda *_: None)
+        value = parse(data, silence)
     except (ValueError, RecursionError):
         return "", 0
     if not isinstance(value, dict):

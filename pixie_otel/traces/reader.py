@@ -22,7 +22,7 @@ from pixie_otel.traces.integrity import trace_problems
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.record import Origin, SpanRecord, log_time
 from pixie_otel.traces.report import Problem, ReadReport
-from pixie_otel.traces.salvage import canonical_id, clean, parse, salvage_span
+from pixie_otel.traces.salvage import canonical_id, clean, parse, salvage_span, silence
 from pixie_otel.traces.stored import Spool
 from pixie_otel.traces.trace import Trace
 from pixie_otel.traces.tree import ObservationNode, link, nodes, order
@@ -257,7 +257,7 @@ def _twin_order(record: SpanRecord, seen: dict[str, list[tuple[SpanRecord, bytes
 def _content(data: bytes) -> str:
     """Give a span's content in a form that does not depend on how it was written."""
     try:
-        return canonical_json(clean(parse(data, lambda *_: None), lambda *_: None))
+        return canonical_json(clean(parse(data, silence), silence))
     except (ValueError, RecursionError):
         return data.decode(errors="replace")
 

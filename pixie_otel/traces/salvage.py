@@ -19,7 +19,16 @@ from msgspec import Raw
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.wire import WireSpan, WireStatus, integer, json_double
 
-__all__ = ["Complain", "canonical_id", "clean", "parse", "salvage_attributes", "salvage_span", "salvage_value"]
+__all__ = [
+    "Complain",
+    "canonical_id",
+    "clean",
+    "parse",
+    "salvage_attributes",
+    "salvage_span",
+    "salvage_value",
+    "silence",
+]
 
 Complain: TypeAlias = Callable[[str, str], None]
 """Takes the kind of a problem and what to say about it."""
@@ -62,6 +71,15 @@ _SNAKE_KEYS: Final = frozenset(
         "bytes_value",
     }
 )
+
+
+def silence(kind: str, message: str) -> None:
+    """Take a complaint that was made elsewhere already.
+
+    Args:
+        kind: Not used.
+        message: Not used.
+    """
 
 
 def parse(data: bytes, complain: Complain) -> JsonValue:

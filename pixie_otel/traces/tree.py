@@ -80,7 +80,7 @@ class ObservationNode:
 
     def walk(self) -> Iterator[ObservationNode]:
         """Give this node and all below it, depth first, children in order."""
-        pending = [self]
+        pending: list[ObservationNode] = [self]
         while pending:
             node = pending.pop()
             yield node
@@ -104,7 +104,7 @@ class ObservationNode:
         """Compare whole trees, without recursion."""
         if not isinstance(other, ObservationNode):
             return NotImplemented
-        pending = [(self, other)]
+        pending: list[tuple[ObservationNode, ObservationNode]] = [(self, other)]
         while pending:
             left, right = pending.pop()
             if len(left.children) != len(right.children) or left.span != right.span:

@@ -206,13 +206,13 @@ def _as_chat(item: Tree) -> dict[str, JsonValue]:
     return said
 
 
-def _items(branch: Tree | JsonValue) -> list[Tree]:
+def _items(branch: JsonValue) -> list[Tree]:
     if isinstance(branch, list):
         return [item for item in branch if isinstance(item, dict)]
     return [item for _, item in indexed(branch)]
 
 
-def _as_part(part: Tree | JsonValue) -> dict[str, JsonValue]:
+def _as_part(part: JsonValue) -> dict[str, JsonValue]:
     if not isinstance(part, dict):
         return {}
     kind = text(part.get("type")) or ("text" if "text" in part else "unknown")
@@ -222,7 +222,7 @@ def _as_part(part: Tree | JsonValue) -> dict[str, JsonValue]:
     return {**part, "type": kind}
 
 
-def _as_call(call: Tree | JsonValue) -> dict[str, JsonValue]:
+def _as_call(call: JsonValue) -> dict[str, JsonValue]:
     return {
         "id": leaf(call, "id"),
         "function": {"name": leaf(call, "function", "name"), "arguments": leaf(call, "function", "arguments")},
@@ -266,7 +266,7 @@ def _read_documents(attributes: Mapping[str, JsonValue], branches: Tree, reading
             return
 
 
-def _document(item: Tree | JsonValue) -> Document:
+def _document(item: JsonValue) -> Document:
     content = leaf(item, "content")
     identity = leaf(item, "id")
     return Document(

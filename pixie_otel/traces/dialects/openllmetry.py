@@ -104,7 +104,7 @@ def _kind(attributes: Mapping[str, JsonValue]) -> ObservationKind | None:
     return _REQUEST_KINDS.get(text(attributes.get(keys.TRACELOOP_REQUEST_TYPE)) or "")
 
 
-def _messages(branch: Tree | JsonValue, role: str) -> list[tuple[Message, str | None]]:
+def _messages(branch: JsonValue, role: str) -> list[tuple[Message, str | None]]:
     found: list[tuple[Message, str | None]] = []
     for _, item in indexed(branch):
         calls: list[JsonValue] = [dict(call) for _, call in indexed(item.get("tool_calls"))]

@@ -23,7 +23,7 @@ __all__ = [
     "whole",
 ]
 
-Tree: TypeAlias = "dict[str, Tree | JsonValue]"
+Tree: TypeAlias = dict[str, JsonValue]
 """Attributes with dotted keys as nested mappings; a value at a branch stands under the empty key."""
 
 _MAX_INDEX_DIGITS: Final = 9
@@ -124,8 +124,8 @@ def tree(attributes: Mapping[str, JsonValue], prefixes: Iterable[str]) -> Tree:
         for branch in branches:
             below = at.get(branch)
             if not isinstance(below, dict):
-                below = {} if below is None else {"": below}
-                at[branch] = below
+                fresh: Tree = {} if below is None else {"": below}
+                at[branch] = below = fresh
             at = below
         before = at.get(last)
         if isinstance(before, dict) and not isinstance(value, dict):
@@ -135,7 +135,7 @@ def tree(attributes: Mapping[str, JsonValue], prefixes: Iterable[str]) -> Tree:
     return root
 
 
-def leaf(branch: Tree | JsonValue, *path: str) -> JsonValue:
+def leaf(branch: JsonValue, *path: str) -> JsonValue:
     """Follow a path in a tree.
 
     Args:
@@ -152,7 +152,7 @@ def leaf(branch: Tree | JsonValue, *path: str) -> JsonValue:
     return branch
 
 
-def indexed(branch: Tree | JsonValue) -> list[tuple[int, Tree]]:
+def indexed(branch: JsonValue) -> list[tuple[int, Tree]]:
     """Give the mappings under numeric segments, in numeric order.
 
     Only indexes that stand there are looked at, whatever their size, so that neither gaps nor an index of a thousand

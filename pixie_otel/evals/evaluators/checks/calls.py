@@ -41,9 +41,10 @@ def asked_calls(trace: Trace) -> list[tuple[LLMSpan, ToolCall]]:
                     continue
                 # Some servers number the calls of every answer anew, so an id alone does not make it the same call.
                 if call.id is not None:
-                    earlier = seen.setdefault(call.id, call)
-                    if earlier is not call and earlier.name == call.name and earlier.arguments == call.arguments:
+                    twin = seen.get(call.id)
+                    if twin is not None and twin.name == call.name and twin.arguments == call.arguments:
                         continue
+                    seen[call.id] = call
                 found.append((llm_call, call))
     return found
 

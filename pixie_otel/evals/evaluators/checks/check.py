@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pixie_otel.errors import ConfigError
 from pixie_otel.evals.evaluation import Evaluation, Need, Severity
-from pixie_otel.evaluable import JsonValue
+from pixie_otel.evaluable import Evaluable, JsonValue
+
+if TYPE_CHECKING:
+    from pixie_otel.traces.trace import Trace
 
 __all__ = ["Finding", "TraceCheck", "clean", "found", "number_setting"]
 
@@ -19,7 +23,7 @@ Finding = dict[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceCheck:
+class TraceCheck(ABC):
     """A look at a whole trace that needs no expectation: 1 where there is nothing to find, 0 where there is.
 
     Attributes:
@@ -38,6 +42,10 @@ class TraceCheck:
         except ValueError:
             known = " or ".join(repr(severity.value) for severity in Severity)
             raise ConfigError(f"{self.name}: severity={self.severity!r} is none; give {known}") from None
+
+    @abstractmethod
+    def __call__(self, evaluable: Evaluable, /, trace: Trace) -> Evaluation:
+        """Check one case."""
 
     @property
     def threshold(self) -> float | None:
@@ -83,6 +91,6 @@ def number_setting(check: TraceCheck, setting: str, *, least: float = 0) -> floa
     except (TypeError, ValueError):
         number = float("nan")
     # Written this way round, the comparison refuses NaN too.
-    if isinstance(value, bool) or not number >= least:
+    if isinstance(value, bool) or not least <= number < float("inf"):
         raise ConfigError(f"{check.name}: {setting}={value!r} is no number of at least {least:g}; give one")
     return number
