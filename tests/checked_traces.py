@@ -8,25 +8,25 @@ from pixie_otel.evals.evaluation import Evaluation
 from pixie_otel.evals.evaluators.checks import TraceCheck
 from pixie_otel.evaluable import Evaluable, JsonValue, NamedData, ToolCall
 from pixie_otel.traces.messages import AssistantMessage, Message, TextContent, ToolResultMessage, UserMessage
-from pixie_otel.traces.spans import AgentSpan, LLMSpan, ObservationKind, ToolSpan
+from pixie_otel.traces.spans import AgentSpan, LLMSpan, ObservationKind, ObserveSpan, ToolSpan
 from pixie_otel.traces.trace import Trace
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 ROOT_ID = "00000000000000a0"
 
 
-def agent(span_id: str = ROOT_ID, parent: str | None = None, **fields: Any) -> AgentSpan:
+def agent(span_id: str = ROOT_ID, parent: str | None = None, **fields: object) -> AgentSpan:
     """Make the run of an agent, which is the root unless it has a parent."""
     return AgentSpan(**_common(span_id, parent, "answer", ObservationKind.AGENT, fields))
 
 
-def llm(span_id: str, *answers: Message, parent: str | None = ROOT_ID, **fields: Any) -> LLMSpan:
+def llm(span_id: str, *answers: Message, parent: str | None = ROOT_ID, **fields: object) -> LLMSpan:
     """Make an LLM call below the agent; ids that sort later happen later."""
     common = _common(span_id, parent, "chat", ObservationKind.LLM, fields)
     return LLMSpan(**{"operation": "chat", "output_messages": answers, **common})
 
 
-def tool(span_id: str, name: str, *, parent: str | None = ROOT_ID, **fields: Any) -> ToolSpan:
+def tool(span_id: str, name: str, *, parent: str | None = ROOT_ID, **fields: object) -> ToolSpan:
     """Make the run of a tool below the agent."""
     return ToolSpan(**{"tool_name": name, **_common(span_id, parent, name, ObservationKind.TOOL, fields)})
 
@@ -47,14 +47,14 @@ def result(text: str, call_id: str | None = None) -> ToolResultMessage:
     return ToolResultMessage(content=(TextContent(text),), tool_call_id=call_id)
 
 
-def judge(check: TraceCheck, *spans: Any, output: JsonValue = "done") -> Evaluation:
+def judge(check: TraceCheck, *spans: ObserveSpan, output: JsonValue = "done") -> Evaluation:
     """Judge the trace of some spans by a check, with an output of the run that the check may look at."""
     evaluable = Evaluable([NamedData("input", "?")], None if output is None else [NamedData("output", output)])
     return check(evaluable, trace=Trace.from_spans(spans))
 
 
 def _common(
-    span_id: str, parent: str | None, name: str, kind: ObservationKind, fields: dict[str, Any]
+    span_id: str, parent: str | None, name: str, kind: ObservationKind, fields: dict[str, object]
 ) -> dict[str, Any]:
     start = 1_700_000_000_000_000_000 + int(span_id, 16) * 1_000_000
     return {

@@ -85,7 +85,7 @@ def _load_builtin(reference: str, name: str, settings: str) -> BoundEvaluator:
     if info is None:
         raise ConfigError(f"no evaluator is called {name!r}{_suggestion(name)}; see `pixie-otel evaluators`")
     cls: Callable[..., object] = getattr(import_module(info.module), info.attribute)
-    made = _make(reference, cls, _parse_settings(settings, reference))
+    made = _make(reference, cls, parse_settings(settings, reference))
     return replace(bind(made), reference=reference)
 
 
@@ -93,7 +93,7 @@ def _load_from_file(reference: str, path: str, name: str, settings: str) -> Boun
     if not name:
         raise ConfigError(f"evaluator {reference!r} names a file and nothing in it: write {path}:NAME")
     found: Any = find_in_file(load_file(path), name, path)
-    values = _parse_settings(settings, reference)
+    values = parse_settings(settings, reference)
     if inspect.isclass(found) or (inspect.isroutine(found) and (values or _is_factory(found))):
         evaluator = _make(reference, found, values)
     elif values:
@@ -144,7 +144,7 @@ def _suggestion(name: str) -> str:
     return f"; did you mean {' or '.join(folded[match] for match in close)}?" if close else ""
 
 
-def _parse_settings(text: str, reference: str) -> dict[str, JsonValue]:
+def parse_settings(text: str, reference: str) -> dict[str, JsonValue]:
     values: dict[str, JsonValue] = {}
     rest = text.strip()
     while rest:

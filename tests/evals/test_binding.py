@@ -210,7 +210,6 @@ def test_a_callable_without_a_signature_is_taken_at_its_word() -> None:
             return 1.0
 
     assert not bind(Opaque()).takes_trace
-    assert not bind(dict).takes_trace if False else True
 
 
 @pytest.mark.parametrize("ours", [SpanErrors(), ExactMatch(), LevenshteinMatch(threshold=0.9), ExactMatch])

@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -243,6 +244,16 @@ print(writer.path)
     assert "the run cannot be completed: File too large; the 50 results that were written are kept" in message
     assert _ids(Run.open(path)) == [str(99 - index) for index in range(50)]
     assert sorted(file.name for file in Path(path).iterdir()) == ["results.jsonl", "run.json"]
+
+
+@_posix
+def test_a_folder_that_vanishes_is_told(tmp_path: Path) -> None:
+    """When somebody removes the run's folder while it is written, that is an error and not a traceback of another."""
+    with RunWriter(tmp_path) as writer:
+        writer.write(case_result("a", "passed"))
+        shutil.rmtree(writer.path)
+        with pytest.raises(PixieError, match="the run cannot be completed: No such file"):
+            writer.finish(_GOOD)
 
 
 @_posix

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-
 from checked_traces import agent, judge, llm, says
+
 from pixie_otel.errors import SkipEvaluation
 from pixie_otel.evals.evaluation import Evaluation
 from pixie_otel.evals.evaluators.checks import ToolArgumentsValid
@@ -19,7 +17,7 @@ WEATHER = ToolDefinition(
 )
 
 
-def judged(call: ToolCall, *tools: ToolDefinition, **fields: Any) -> Evaluation:
+def judged(call: ToolCall, *tools: ToolDefinition, **fields: object) -> Evaluation:
     """Judge one call of a model that was offered the tools."""
     return judge(ToolArgumentsValid(), agent(), llm("01", says("", call), tool_definitions=tools, **fields))
 

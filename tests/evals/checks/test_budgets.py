@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from checked_traces import agent, judge, llm, says, tool
+
 from pixie_otel.errors import ObservationError
 from pixie_otel.evals.evaluation import Severity
 from pixie_otel.evals.evaluators.checks import MaxLatency, MaxLLMCalls, MaxTokens, MaxToolCalls

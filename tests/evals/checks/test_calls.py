@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from checked_traces import llm, says, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checked_traces import llm, says, user
 from pixie_otel.evals.evaluators.checks.calls import arguments_key, asked_calls, json_arguments
 from pixie_otel.evaluable import JsonValue, ToolCall
 from pixie_otel.traces.trace import Trace

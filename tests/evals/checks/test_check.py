@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import pytest
-
 from checked_traces import agent, judge
+
 from pixie_otel.errors import ConfigError
 from pixie_otel.evals.evaluation import Need, Severity
 from pixie_otel.evals.evaluators.checks import (
@@ -22,6 +21,7 @@ from pixie_otel.evals.evaluators.checks import (
     TraceIntegrity,
 )
 from pixie_otel.evals.evaluators.checks.check import found
+from pixie_otel.evaluable import JsonValue
 
 BUDGETS: list[TraceCheck] = [MaxLatency(seconds=1), MaxTokens(tokens=1), MaxLLMCalls(calls=1), MaxToolCalls(calls=1)]
 
@@ -46,7 +46,7 @@ def test_the_defaults_fail_only_what_is_wrong_beyond_doubt() -> None:
 
 
 @pytest.mark.parametrize("severity", [Severity.WARN, "warn"])
-def test_a_check_that_warns_has_no_threshold(severity: Any) -> None:
+def test_a_check_that_warns_has_no_threshold(severity: str) -> None:
     """The severity can be given as it is typed, and a warning has no score to reach."""
     check = SpanErrors(severity=severity)
     assert check.severity is Severity.WARN
@@ -61,20 +61,20 @@ def test_a_check_that_fails_wants_the_full_score() -> None:
 
 def test_an_unknown_severity_is_refused() -> None:
     """The message names the check, the value and what can be given."""
-    severity: Any = "loud"
+    severity: str = "loud"
     with pytest.raises(ConfigError, match=r"TraceIntegrity: severity='loud' is none; give 'fail' or 'warn'"):
         TraceIntegrity(severity=severity)
 
 
 @pytest.mark.parametrize("limit", ["many", "nan", 0, -1, True, None])
-def test_a_number_that_is_none_is_refused(limit: Any) -> None:
+def test_a_number_that_is_none_is_refused(limit: JsonValue) -> None:
     """A setting that is no number, or one that makes no sense, is named with its value."""
     with pytest.raises(ConfigError, match=r"NoRepeatedToolCalls: limit=.* is no number of at least 1; give one"):
         NoRepeatedToolCalls(limit=limit)
 
 
 @pytest.mark.parametrize("limit", ["many", "inf", "nan"])
-def test_a_whole_number_is_whole(limit: Any) -> None:
+def test_a_whole_number_is_whole(limit: JsonValue) -> None:
     """A count that is no finite number is refused as well."""
     with pytest.raises(ConfigError, match="MaxTokens: tokens="):
         MaxTokens(tokens=limit)
@@ -82,7 +82,7 @@ def test_a_whole_number_is_whole(limit: Any) -> None:
 
 def test_numbers_can_be_given_as_typed() -> None:
     """What comes from a command line is text."""
-    typed: Any = "2"
+    typed: str = "2"
     assert NoRepeatedToolCalls(limit=typed).limit == 2
     assert MaxLatency(seconds=typed).seconds == 2.0
     assert judge(MaxLLMCalls(calls=typed), agent()).score == 1.0

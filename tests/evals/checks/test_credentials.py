@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from checked_traces import ROOT_ID, agent, judge, llm, tool
+
 from pixie_otel.evals.evaluation import Evaluation
 from pixie_otel.evals.evaluators.checks import NoSecrets
 from pixie_otel.evaluable import Evaluable

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-
 from checked_traces import ROOT_ID, TRACE_ID, agent, judge, llm, tool
+
 from pixie_otel.errors import ConfigError
 from pixie_otel.evals.evaluators.checks import SpanErrors
 from pixie_otel.traces.spans import ObserveSpan, SpanError
@@ -14,7 +12,7 @@ from pixie_otel.traces.spans import ObserveSpan, SpanError
 BOOM = SpanError("it broke", "RuntimeError")
 
 
-def server(**fields: Any) -> ObserveSpan:
+def server(**fields: object) -> ObserveSpan:
     """Make an HTTP server's span, which records neither input nor output."""
     return ObserveSpan(trace_id=TRACE_ID, span_id=ROOT_ID, name="POST /chat", **fields)
 
@@ -80,6 +78,6 @@ def test_orphans_stand_for_the_run_only_where_the_root_is_missing() -> None:
 
 def test_an_unknown_scope_is_refused() -> None:
     """The message says what can be given."""
-    scope: Any = "some"
+    scope: str = "some"
     with pytest.raises(ConfigError, match=r"SpanErrors: scope='some' is none; give 'root' or 'any'"):
         SpanErrors(scope=scope)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checked_traces import agent, judge, llm, tool
+
 from pixie_otel.evals.evaluators.checks import TraceIntegrity
 
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-
 from checked_traces import TRACE_ID, agent, judge, llm, says, user
+
 from pixie_otel.errors import SkipEvaluation
 from pixie_otel.evals.evaluators.checks import OutputNotTruncated, OutputPresent
-from pixie_otel.evaluable import ToolCall
+from pixie_otel.evaluable import JsonValue, ToolCall
 from pixie_otel.traces.messages import AssistantMessage, ImageContent, ReasoningContent
-from pixie_otel.traces.spans import EmbeddingSpan, ObservationKind, SpanError
+from pixie_otel.traces.spans import EmbeddingSpan, LLMSpan, ObservationKind, SpanError
 
 
 @pytest.mark.parametrize("output", ["Paris", 0, False, ["a"], {"answer": ""}])
-def test_any_value_is_an_output(output: Any) -> None:
+def test_any_value_is_an_output(output: JsonValue) -> None:
     """Zero and false are answers as good as text."""
     assert judge(OutputPresent(), agent(), llm("01"), output=output).score == 1.0
 
 
 @pytest.mark.parametrize("output", ["", " \n", [], {}])
-def test_an_empty_output_is_found(output: Any) -> None:
+def test_an_empty_output_is_found(output: JsonValue) -> None:
     """Nothing between the quotes is no answer, whatever the model said last."""
     evaluation = judge(OutputPresent(), agent(input="?"), llm("01", says("Paris")), output=output)
     assert evaluation.score == 0.0
@@ -94,7 +92,7 @@ def test_a_trace_of_embeddings_has_no_answer() -> None:
         llm("02", says("Par", finish_reason="max_tokens")),
     ],
 )
-def test_an_answer_cut_off_is_found(call: Any) -> None:
+def test_an_answer_cut_off_is_found(call: LLMSpan) -> None:
     """The limit counts, whether the span or its message tells of it."""
     evaluation = judge(OutputNotTruncated(), agent(), llm("01", says("a"), finish_reasons=("stop",)), call)
     assert evaluation.score == 0.0

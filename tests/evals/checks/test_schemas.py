@@ -150,8 +150,18 @@ def test_a_schema_nested_beyond_measure_says_so() -> None:
     shallower: dict[str, JsonValue] = {}
     for _ in range(400):
         shallower = {"not": shallower}
-    with pytest.raises(UnusableSchemaError, match="nested too deeply|RecursionError"):
+    with pytest.raises(UnusableSchemaError, match=r"nested too deeply|RecursionError"):
         schema_problems(shallower, [])
+
+
+def test_arguments_nested_as_deeply_say_so() -> None:
+    """Depth of both, which Python cannot follow, ends in a reason too."""
+    schema: dict[str, JsonValue] = {}
+    arguments: JsonValue = []
+    for _ in range(2_000):
+        schema, arguments = {"items": schema}, [arguments]
+    with pytest.raises(UnusableSchemaError, match="nested too deeply"):
+        schema_problems(schema, arguments)
 
 
 def test_references_within_are_followed() -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from checked_traces import agent, judge, llm, result, says, tool, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checked_traces import agent, judge, llm, result, says, tool
 from pixie_otel.errors import SkipEvaluation
 from pixie_otel.evals.evaluators.checks import NoRepeatedToolCalls, ToolCallsAnswered, ToolsSucceeded
-from pixie_otel.evaluable import ToolCall
-from pixie_otel.traces.spans import SpanError
+from pixie_otel.evaluable import JsonValue, ToolCall
+from pixie_otel.traces.spans import ObserveSpan, SpanError, ToolSpan
 
 FIRST = ToolCall("search", {"q": "a"}, "1")
 SECOND = ToolCall("search", {"q": "b"}, "2")
@@ -29,9 +27,14 @@ NAMELESS = ToolCall("search", {"q": "c"})
         [llm("04", says("done"), input_messages=(result("x"), result("y")))],
         [tool("02", "search", tool_call_id="1"), llm("04", input_messages=(result("y", "2"),))],
         [tool("02", "search", tool_call_id="1"), llm("04", input_messages=(result("x"), result("y")))],
+        [
+            tool("02", "search", tool_call_id="1"),
+            tool("03", "search"),
+            llm("04", input_messages=(user("?"), result("x", "1"))),
+        ],
     ],
 )
-def test_calls_are_answered_by_spans_or_by_messages(rest: list[Any]) -> None:
+def test_calls_are_answered_by_spans_or_by_messages(rest: list[ObserveSpan]) -> None:
     """An id joins call and answer; where there is none, the tool's name does, or the number of answers."""
     evaluation = judge(ToolCallsAnswered(), agent(), llm("01", says("", FIRST, SECOND)), *rest)
     assert evaluation.reasoning == "2 tool calls, none left unanswered"
@@ -47,7 +50,7 @@ def test_calls_are_answered_by_spans_or_by_messages(rest: list[Any]) -> None:
         [tool("02", "search", tool_call_id="1"), tool("03", "fetch"), llm("04", says("done"))],
     ],
 )
-def test_a_call_that_nothing_answers_is_found(rest: list[Any]) -> None:
+def test_a_call_that_nothing_answers_is_found(rest: list[ObserveSpan]) -> None:
     """One answer, however often it was recorded, answers one call."""
     evaluation = judge(ToolCallsAnswered(), agent(), llm("01", says("", FIRST, SECOND)), *rest)
     assert evaluation.score == 0.0
@@ -99,9 +102,9 @@ def test_tools_that_work_are_clean_and_none_are_skipped() -> None:
         judge(ToolsSucceeded(), agent())
 
 
-def same(number: int, name: str = "search") -> list[Any]:
+def same(number: int, name: str = "search") -> list[ToolSpan]:
     """Run a tool a number of times in the same way, its keys in any order."""
-    turns: list[Any] = [{"q": "a", "n": 1}, {"n": 1.0, "q": "a"}]
+    turns: list[JsonValue] = [{"q": "a", "n": 1}, {"n": 1.0, "q": "a"}]
     return [tool(f"{10 + at:02x}", name, arguments=turns[at % 2]) for at in range(number)]
 
 

@@ -65,12 +65,12 @@ def schema_problems(schema: dict[str, JsonValue], arguments: JsonValue) -> list[
     Raises:
         UnusableSchemaError: The schema is none, or cannot be used without fetching or much work.
     """
-    if _surely_fits(schema, arguments):
-        return []
     try:
+        if _surely_fits(schema, arguments):
+            return []
         encoded = msgspec.json.encode(schema)
     except RecursionError:
-        raise UnusableSchemaError("the schema is nested too deeply") from None
+        raise UnusableSchemaError("it is nested too deeply") from None
     validator = _validator(encoded)
     if isinstance(validator, str):
         raise UnusableSchemaError(validator)
