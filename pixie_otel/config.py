@@ -57,6 +57,7 @@ class PixieConfig(BaseModel):
         evaluators: References as on the command line; files in them are absolute here.
         select: Which observation is judged.
         expect: The file of expectations.
+        cases: The file of finished cases to judge where no traces are named.
         threshold: The score to reach where an evaluator has no threshold of its own.
         thresholds: The score to reach, by evaluator.
         pct: The share of judged cases that must pass.
@@ -69,7 +70,12 @@ class PixieConfig(BaseModel):
         limit: Take at most so many traces.
         sample: Take this share of the traces.
         seed: Another seed takes another sample.
+        all: Whether traces without anything to judge are judged too.
+        timeout: Seconds that one call of a user's evaluator may take.
+        concurrency: How many calls of users' evaluators run at the same time.
         strict: Whether the first thing that is wrong with a file ends the run.
+        quiet: Whether to print only the verdict.
+        no_progress: Whether to leave out the progress bar.
         out: The folder of all runs.
         dataset_dir: The folder of datasets; ``pixie-datasets`` beside the ``pyproject.toml``, when not given.
     """
@@ -81,6 +87,7 @@ class PixieConfig(BaseModel):
     evaluators: _Texts = ()
     select: str | None = None
     expect: _File | None = None
+    cases: _File | None = None
     threshold: _Share | None = None
     thresholds: dict[str, _Share] = {}
     pct: _Share | None = None
@@ -93,7 +100,12 @@ class PixieConfig(BaseModel):
     limit: Annotated[int, Field(ge=1)] | None = None
     sample: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: int | None = None
+    all: bool | None = None
+    timeout: Annotated[float, Field(gt=0)] | None = None
+    concurrency: Annotated[int, Field(ge=1)] | None = None
     strict: bool | None = None
+    quiet: bool | None = None
+    no_progress: bool | None = None
     out: _File | None = None
     dataset_dir: Annotated[_File, Field(validate_default=True)] = Path("pixie-datasets")
 
@@ -103,7 +115,7 @@ class PixieConfig(BaseModel):
         root = _root(info)
         return tuple(_absolute(reference, root) for reference in references)
 
-    @field_validator("expect", "out", "dataset_dir")
+    @field_validator("expect", "cases", "out", "dataset_dir")
     @classmethod
     def _absolute_path(cls, path: Path | None, info: ValidationInfo) -> Path | None:
         return None if path is None else _root(info) / path

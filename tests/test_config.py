@@ -41,7 +41,13 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         limit = 100
         sample = 0.5
         seed = 7
+        all = false
+        timeout = 30
+        concurrency = 4
         strict = true
+        quiet = true
+        no-progress = true
+        cases = "cases.csv"
         out = "runs"
         dataset_dir = "/data/sets"
         """,
@@ -64,7 +70,13 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         limit=100,
         sample=0.5,
         seed=7,
+        all=False,
+        timeout=30.0,
+        concurrency=4,
         strict=True,
+        quiet=True,
+        no_progress=True,
+        cases=tmp_path / "cases.csv",
         out=tmp_path / "runs",
         dataset_dir=Path("/data/sets"),
     )
@@ -114,7 +126,7 @@ def test_a_folder_without_any_has_none(tmp_path: Path, monkeypatch: pytest.Monke
     ("setting", "said"),
     [
         ("treshold = 1", "treshold: no such setting; did you mean threshold?"),
-        ("nonsense = 1", "nonsense: no such setting; there are allow-errors, "),
+        ("nonsense = 1", "nonsense: no such setting; there are all, allow-errors, "),
         ("root = '/'", "root: no such setting"),
         ("allow-errors = 1\nallow_errors = 1", "allow_errors: given twice, in two spellings"),
         ("evaluator = 'A'\nevaluators = 'B'", "evaluators: given twice, in two spellings"),

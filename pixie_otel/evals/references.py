@@ -69,6 +69,29 @@ def load_evaluators(
     return distinct(loaded)
 
 
+def parse_settings(text: str, reference: str) -> dict[str, JsonValue]:
+    """Read the settings behind an evaluator's name.
+
+    Args:
+        text: ``key=value,key=value``.
+        reference: All that was typed, for the message.
+
+    Raises:
+        ConfigError: That is no list of settings.
+    """
+    values: dict[str, JsonValue] = {}
+    rest = text.strip()
+    while rest:
+        key, equals, rest = rest.partition("=")
+        key = key.strip()
+        if not equals or not key.isidentifier():
+            raise ConfigError(f"evaluator {reference!r}: write settings as key=value,key=value, not {key!r}")
+        if key in values:
+            raise ConfigError(f"evaluator {reference!r} sets {key} twice")
+        values[key], rest = _parse_value(rest.lstrip(), key, reference)
+    return values
+
+
 def _load(reference: str) -> BoundEvaluator:
     path, is_file, rest = reference.partition(".py:")
     if is_file:
@@ -142,20 +165,6 @@ def _suggestion(name: str) -> str:
     folded = {known.lower(): known for known in BUILTINS}
     close = get_close_matches(name.lower(), folded, n=3)
     return f"; did you mean {' or '.join(folded[match] for match in close)}?" if close else ""
-
-
-def parse_settings(text: str, reference: str) -> dict[str, JsonValue]:
-    values: dict[str, JsonValue] = {}
-    rest = text.strip()
-    while rest:
-        key, equals, rest = rest.partition("=")
-        key = key.strip()
-        if not equals or not key.isidentifier():
-            raise ConfigError(f"evaluator {reference!r}: write settings as key=value,key=value, not {key!r}")
-        if key in values:
-            raise ConfigError(f"evaluator {reference!r} sets {key} twice")
-        values[key], rest = _parse_value(rest.lstrip(), key, reference)
-    return values
 
 
 def _parse_value(text: str, key: str, reference: str) -> tuple[JsonValue, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -55,9 +56,9 @@ def wrapped(text: str, width: int, *, indent: str = "", hanging: str = "  ", mos
         most: How many lines there may be; the last one then ends in an ellipsis.
     """
     line, lead, given = "", indent, 0
-    words = text.split()
+    words = deque(text.split())
     while words:
-        word = words.pop(0)
+        word = words.popleft()
         joined = f"{line} {word}" if line else word
         room = max(width - cell_width(lead), _SHORTEST_CELL)
         if cell_width(joined) <= room:
@@ -66,7 +67,7 @@ def wrapped(text: str, width: int, *, indent: str = "", hanging: str = "  ", mos
         if not line:
             fitting = _fitting(word, room)
             line, word = word[:fitting], word[fitting:]
-        words.insert(0, word)
+        words.appendleft(word)
         given += 1
         if given == most:
             yield lead + cut(f"{line} …" if cell_width(line) <= room - 2 else f"{line}…", room)

@@ -17,7 +17,6 @@ from pixie_otel.evals.evaluation import EvaluationResult, FailureKind, Outcome
 
 __all__ = ["EvaluatorSummary", "FailureGroup", "Summary", "SummaryBuilder"]
 
-_JUDGED: Final = (Outcome.PASSED, Outcome.FAILED)
 _UNIT: Final = 1 << 1074
 """Every float is a whole multiple of 1/_UNIT: sums of scores are exact, so that their order does not show."""
 
@@ -102,28 +101,59 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(slots=True)
+class _Outcomes:
+    # Counted by identity: a Counter would hash an enum's member in Python, for every result of a run.
+    passed: int = 0
+    failed: int = 0
+    measured: int = 0
+    error: int = 0
+    skipped: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        if outcome is Outcome.PASSED:
+            self.passed += 1
+        elif outcome is Outcome.MEASURED:
+            self.measured += 1
+        elif outcome is Outcome.SKIPPED:
+            self.skipped += 1
+        elif outcome is Outcome.FAILED:
+            self.failed += 1
+        else:
+            self.error += 1
+
+    def by_name(self) -> dict[str, int]:
+        return {outcome.value: getattr(self, outcome.value) for outcome in Outcome}
+
+
+@dataclass(slots=True)
 class _EvaluatorCounts:
-    outcomes: Counter[Outcome] = field(default_factory=Counter[Outcome])
+    outcomes: _Outcomes = field(default_factory=_Outcomes)
     warnings: int = 0
     scored: int = 0
-    total: int = 0
+    perfect: int = 0
+    rest: int = 0
 
     def add(self, result: EvaluationResult) -> None:
-        self.outcomes[result.outcome] += 1
-        if result.score is not None:
-            self.scored += 1
-            numerator, denominator = result.score.as_integer_ratio()
-            self.total += numerator * (_UNIT // denominator)
-        self.warnings += result.warns
+        self.outcomes.add(result.outcome)
+        if result.evaluation is None:
+            return
+        self.scored += 1
+        score = result.evaluation.score
+        if score == 1:
+            self.perfect += 1
+        elif score:
+            numerator, denominator = score.as_integer_ratio()
+            self.rest += numerator * (_UNIT // denominator)
 
     def summary(self, evaluator: str) -> EvaluatorSummary:
+        outcomes = self.outcomes.by_name()
         return EvaluatorSummary(
             evaluator=evaluator,
-            cases=self.outcomes.total(),
+            cases=sum(outcomes.values()),
             warnings=self.warnings,
             scored=self.scored,
-            mean=self.total / (_UNIT * self.scored) if self.scored else None,
-            **{outcome.value: self.outcomes[outcome] for outcome in Outcome},
+            mean=(self.perfect * _UNIT + self.rest) / (_UNIT * self.scored) if self.scored else None,
+            **outcomes,
         )
 
 
@@ -186,7 +216,7 @@ class SummaryBuilder:
         self._judged_passed = 0
         self._errored = 0
         self._warned = 0
-        self._outcomes: Counter[Outcome] = Counter()
+        self._outcomes = _Outcomes()
         self._kinds: Counter[FailureKind] = Counter()
         self._evaluators = {name: _EvaluatorCounts() for name in evaluators}
         self._groups = _Groups(max_groups)
@@ -197,17 +227,28 @@ class SummaryBuilder:
         Args:
             result: The judged case.
         """
-        self._cases += 1
-        self._outcomes[result.outcome] += 1
-        self._warned += any(item.warns for item in result.results)
-        found = {item.outcome for item in result.results}
-        if not found.isdisjoint(_JUDGED):
-            self._judged += 1
-            self._judged_passed += Outcome.FAILED not in found
-        self._errored += Outcome.ERROR in found or result.case.failure is not None
+        judged = failed = warned = False
+        errored = result.case.failure is not None
         for item in result.results:
-            self._evaluators.setdefault(item.evaluator, _EvaluatorCounts()).add(item)
-        self._add_failures(result)
+            counts = self._evaluators.get(item.evaluator)
+            if counts is None:
+                counts = self._evaluators[item.evaluator] = _EvaluatorCounts()
+            counts.add(item)
+            if item.warns:
+                counts.warnings += 1
+                warned = True
+            outcome = item.outcome
+            failed = failed or outcome is Outcome.FAILED
+            judged = judged or failed or outcome is Outcome.PASSED
+            errored = errored or outcome is Outcome.ERROR
+        self._cases += 1
+        self._outcomes.add(result.outcome)
+        self._judged += judged
+        self._judged_passed += judged and not failed
+        self._errored += errored
+        self._warned += warned
+        if errored:
+            self._add_failures(result)
 
     def _add_failures(self, result: CaseResult) -> None:
         own = result.case.failure
@@ -227,7 +268,7 @@ class SummaryBuilder:
         groups = self._groups.largest_first()
         return Summary(
             cases=self._cases,
-            outcomes={outcome: self._outcomes[outcome] for outcome in Outcome},
+            outcomes={Outcome(name): count for name, count in self._outcomes.by_name().items()},
             judged=self._judged,
             judged_passed=self._judged_passed,
             errored=self._errored,

@@ -53,7 +53,7 @@ class RecentTraces:
                         f"its one model call, {repeated.response_id}, is recorded with its content in trace "
                         f"{earlier.trace_id}, and counts there"
                     )
-                    trace.llm_calls = []
+                    trace.count_no_calls()
                     trace.add_problem(Problem("doubled-call", message, trace.source, trace_id=trace.trace_id))
                     return
 

@@ -141,7 +141,7 @@ class SpanRecord:
                 end_time_unix_nano=self.end_time_unix_nano,
                 attributes=_attributes(self.span.attributes, self.complain),
                 events=self._events(),
-                resource=self.origin.resource(self.complain),
+                resource=dict(self.origin.resource(self.complain)),
                 scope=self.origin.scope(self.complain),
                 otel_kind=_otel_kind(self.span.kind),
                 status_message=(status.message or "") if status is not None and failed else None,

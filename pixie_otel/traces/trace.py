@@ -64,6 +64,7 @@ class Trace(Sequence[ObservationNode]):
         self.source = source
         self._problems = list(problems)
         self._start = start_time_unix_nano
+        self._repeats = False
 
     @classmethod
     def from_spans(cls, spans: Iterable[ObserveSpan]) -> Trace:
@@ -109,6 +110,18 @@ class Trace(Sequence[ObservationNode]):
         """Show the id and how many roots there are."""
         return f"<Trace {self.trace_id}, {len(self.roots)} roots>"
 
+    def copy(self) -> Trace:
+        """Give the trace anew, so that nobody who changes a value in it changes this one."""
+        twin = Trace(
+            self.trace_id,
+            [top.copy() for top in self.roots],
+            problems=self._problems,
+            source=self.source,
+            start_time_unix_nano=self._start,
+        )
+        twin._repeats = self._repeats
+        return twin
+
     def walk(self) -> Iterator[ObservationNode]:
         """Give all nodes, depth first, tree by tree."""
         for root in self.roots:
@@ -134,7 +147,7 @@ class Trace(Sequence[ObservationNode]):
     @cached_property
     def llm_calls(self) -> list[LLMSpan]:
         """The model calls that were really made, by end; see `pixie_otel.traces.calls`."""
-        return llm_calls(self.roots)
+        return [] if self._repeats else llm_calls(self.roots)
 
     @cached_property
     def tool_spans(self) -> list[ToolSpan]:
@@ -154,6 +167,11 @@ class Trace(Sequence[ObservationNode]):
     def add_problem(self, problem: Problem) -> None:
         """Note one more thing that is wrong with the trace."""
         self._problems.append(problem)
+
+    def count_no_calls(self) -> None:
+        """Let the trace's model calls not count: another trace records the same ones in full."""
+        self._repeats = True
+        self.__dict__.pop("llm_calls", None)
 
     @cached_property
     def session_id(self) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, cast
 
@@ -93,6 +94,21 @@ class ObservationNode:
     def find_by_type(self, span_type: type[_SpanT]) -> list[ObservationNode]:
         """Give the nodes of this tree whose span is of the class, depth first."""
         return [node for node in self.walk() if isinstance(node.span, span_type)]
+
+    def copy(self) -> ObservationNode:
+        """Give the tree anew, so that nobody who changes a value in it changes this one."""
+        top = copy(self)
+        pending: list[tuple[ObservationNode, ObservationNode]] = [(self, top)]
+        while pending:
+            node, twin = pending.pop()
+            twin.children = [copy(child) for child in node.children]
+            pending.extend(zip(node.children, twin.children, strict=True))
+        return top
+
+    def __copy__(self) -> ObservationNode:
+        """Give a node with a span of its own and the same children."""
+        # What came from a file is decoded again, which is cheaper than a deep copy and happens only where it is needed.
+        return ObservationNode(deepcopy(self.span) if self._source is None else self._source, self.children)
 
     def to_text(self) -> str:
         """Give the tree as indented text with everything in it, for people and for judges."""

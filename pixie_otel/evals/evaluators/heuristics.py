@@ -190,7 +190,8 @@ class ValidJSON(_Heuristic):
             value = _parse(output) if isinstance(output, str) else output
             if isinstance(self.schema, dict):
                 return _validated(value, self.schema)
-            scored = _adapter("json", "ValidJSON").score(output)
+            # Text in a text would be parsed once more.
+            scored = _adapter("json", "ValidJSON").score(output if isinstance(value, str) else value)
         except RecursionError:
             raise ObservationError("ValidJSON: the output is nested too deeply to be read") from None
         except json.JSONDecodeError as error:
@@ -265,7 +266,15 @@ def _check_size(output: str, expected: str) -> None:
 
 def _parse(text: str) -> JsonValue:
     """Read JSON as the standard has it, without Python's NaN and Infinity."""
-    return cast("JsonValue", json.loads(text, parse_constant=_refuse_constant))
+    return cast("JsonValue", json.loads(text, parse_constant=_refuse_constant, parse_int=_integer))
+
+
+def _integer(digits: str) -> float:
+    try:
+        return int(digits)
+    except ValueError:
+        # Python refuses integers of thousands of digits, for the time they take.
+        return float(digits)
 
 
 def _refuse_constant(name: str) -> JsonValue:

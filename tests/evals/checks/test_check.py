@@ -93,3 +93,5 @@ def test_findings_are_counted_and_the_first_of_them_kept() -> None:
     evaluation = found("much", [{"number": number} for number in range(50)])
     assert evaluation.details["count"] == 50
     assert evaluation.details["findings"] == [{"number": number} for number in range(20)]
+    long = found("much", [{"name": "x" * 10_000}])
+    assert long.details["findings"] == [{"name": "x" * 500 + "…"}]

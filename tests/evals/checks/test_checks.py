@@ -18,7 +18,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=5,
 )
-names = st.sampled_from(["search", "fetch", ""])
+names = st.sampled_from(["search", "fetch", "", "execute_tool fetch", "a\nb\x1c\u2028c" * 100]) | st.text(max_size=5)
 ids = st.none() | st.sampled_from(["1", "2", "3"])
 errors = st.none() | st.builds(SpanError, st.text(max_size=5))
 calls = st.builds(ToolCall, names, json_values, ids)
@@ -45,20 +45,29 @@ llm_spans = st.builds(
 )
 tool_spans = st.builds(tool, span_ids, names, arguments=json_values, tool_call_id=ids, error=errors)
 roots = st.builds(agent, input=json_values, output=json_values, error=errors)
-traces = st.tuples(roots, st.lists(llm_spans | tool_spans, max_size=5)).map(lambda parts: [parts[0], *parts[1]])
+traces = st.tuples(roots, st.lists(llm_spans | tool_spans, max_size=5, unique_by=lambda span: span.span_id)).map(
+    lambda parts: [parts[0], *parts[1]]
+)
+
+
+def verdict(check: TraceCheck, spans: list[ObserveSpan], output: JsonValue = None) -> Evaluation | str:
+    """Judge a trace, or give the reason why the check does not apply to it."""
+    try:
+        return judge(check, *spans, output=output)
+    except SkipEvaluation as reason:
+        return str(reason)
 
 
 @given(st.sampled_from(DEFAULT_CHECKS), traces, json_values)
 def test_any_trace_is_judged_or_skipped(check: type[TraceCheck], spans: list[ObserveSpan], output: JsonValue) -> None:
     """Whatever a trace holds, a check finds something, finds nothing or does not apply, and says which as JSON."""
-    try:
-        evaluation = judge(check(), *spans, output=output)
-    except SkipEvaluation as reason:
-        assert str(reason)
+    evaluation = verdict(check(), spans, output)
+    if isinstance(evaluation, str):
+        assert evaluation
         return
-    assert isinstance(evaluation, Evaluation)
     assert evaluation.score in {0.0, 1.0}
     assert len(evaluation.reasoning.splitlines()) == 1
+    assert len(evaluation.reasoning) < 1500
     assert canonical_json(evaluation.details)
     assert ("findings" in evaluation.details) is (evaluation.score == 0.0)
 
@@ -68,10 +77,4 @@ def test_the_order_of_spans_does_not_matter(check: type[TraceCheck], spans: list
     """The same spans in another order are the same trace, and are judged the same."""
     shuffled = sorted(spans, key=lambda _: random.random())  # type: ignore[attr-defined]  # it is a random generator
 
-    def verdict(given_spans: list[ObserveSpan]) -> Evaluation | str:
-        try:
-            return judge(check(), *given_spans)
-        except SkipEvaluation as reason:
-            return str(reason)
-
-    assert verdict(spans) == verdict(shuffled)
+    assert verdict(check(), spans) == verdict(check(), shuffled)

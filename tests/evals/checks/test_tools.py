@@ -92,7 +92,7 @@ def test_a_failed_tool_is_found() -> None:
     evaluation = judge(ToolsSucceeded(), agent(), failed, tool("03", "fetch"))
     assert evaluation.score == 0.0
     assert evaluation.reasoning == "1 of 2 tools failed: search (span 02: OSError: no connection)"
-    assert evaluation.details["findings"] == [{"tool": "search", "span_id": "02", "error": "OSError: no connection"}]
+    assert evaluation.details["findings"] == [{"tool": "search", "span_id": "02", "error": "OSError: no\nconnection"}]
 
 
 def test_tools_that_work_are_clean_and_none_are_skipped() -> None:

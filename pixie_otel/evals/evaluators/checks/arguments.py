@@ -58,9 +58,7 @@ class ToolArgumentsValid(TraceCheck):
             _check_call(llm_call, call, tally)
         details: Finding = {"unusable_schemas": tally.unusable} if tally.unusable else {}
         if tally.findings:
-            told = [
-                f"{finding['tool']}: {finding['problem']} (span {finding['span_id']})" for finding in tally.findings
-            ]
+            told = [_told(finding) for finding in tally.findings]
             return found(
                 f"{len(told)} of {counted(len(asked), 'tool call')} cannot work: {listed(told)}",
                 tally.findings,
@@ -100,3 +98,8 @@ def _check_call(llm_call: LLMSpan, call: ToolCall, tally: _Tally) -> None:
     tally.against_schema += 1
     if problems:
         tally.add(llm_call, call, listed(problems))
+
+
+def _told(finding: Finding) -> str:
+    tool, problem = shortened(str(finding["tool"]), 60), shortened(str(finding["problem"]))
+    return f"{tool}: {problem} (span {finding['span_id']})"

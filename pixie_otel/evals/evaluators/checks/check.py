@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "TraceCheck", "clean", "found", "number_setting"]
 
 _MOST_FINDINGS: Final = 20
+_LONGEST_TEXT: Final = 500
+"""What a producer puts into a name can be of any length."""
 
 Finding = dict[str, JsonValue]
 """One thing that a check found, as it stands in an evaluation's details."""
@@ -71,7 +73,12 @@ def found(reasoning: str, findings: Sequence[Finding], **details: JsonValue) -> 
         findings: All that was found; the first of them are kept, and all are counted.
         **details: Anything else worth keeping.
     """
-    return Evaluation(0.0, reasoning, {"count": len(findings), "findings": [*findings[:_MOST_FINDINGS]], **details})
+    kept = [{key: _cut(value) for key, value in finding.items()} for finding in findings[:_MOST_FINDINGS]]
+    return Evaluation(0.0, reasoning, {"count": len(findings), "findings": [*kept], **details})
+
+
+def _cut(value: JsonValue) -> JsonValue:
+    return f"{value[:_LONGEST_TEXT]}…" if isinstance(value, str) and len(value) > _LONGEST_TEXT else value
 
 
 def number_setting(check: TraceCheck, setting: str, *, least: float = 0) -> float:

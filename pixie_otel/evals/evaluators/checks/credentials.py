@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from pixie_otel.evals.evaluation import Evaluation, Severity
 from pixie_otel.evals.evaluators.checks.check import Finding, TraceCheck, clean, found
-from pixie_otel.evals.evaluators.checks.wording import counted, listed
+from pixie_otel.evals.evaluators.checks.wording import counted, listed, shortened
 from pixie_otel.evaluable import Evaluable, JsonValue
 from pixie_otel.secrets import find_secrets, mask_secret, may_hold_secret
 
@@ -42,7 +42,7 @@ class NoSecrets(TraceCheck):
             for match in find_secrets(text):
                 secret = text[match.start : match.end]
                 shown = mask_secret(secret)
-                different.setdefault(secret, f"{match.pattern} {shown} in {place} (span {span.span_id})")
+                different.setdefault(secret, f"{match.pattern} {shown} in {shortened(place, 80)} (span {span.span_id})")
                 findings.append(
                     {"pattern": match.pattern, "secret": shown, "span_id": span.span_id, "attribute": place}
                 )

@@ -92,7 +92,7 @@ def _is_recorded(node: ObservationNode) -> bool:
 
 
 def _told(spans: Sequence[ObserveSpan]) -> str:
-    return listed([f"{span.name} (span {span.span_id}: {shortened(str(span.error))})" for span in spans])
+    return listed([f"{shortened(span.name, 60)} (span {span.span_id}: {shortened(str(span.error))})" for span in spans])
 
 
 def _findings(spans: Sequence[ObserveSpan]) -> list[Finding]:

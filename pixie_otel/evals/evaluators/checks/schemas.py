@@ -81,7 +81,7 @@ def schema_problems(schema: dict[str, JsonValue], arguments: JsonValue) -> list[
     # large to divide. None of it says anything about the arguments.
     except Exception as error:  # noqa: BLE001
         raise UnusableSchemaError(f"{type(error).__name__}: {shortened(str(error))}") from None
-    return [f"{error.json_path}: {shortened(error.message)}" for error in errors]
+    return [f"{shortened(error.json_path)}: {shortened(error.message)}" for error in errors]
 
 
 def _surely_fits(schema: JsonValue, value: JsonValue) -> bool:
@@ -138,7 +138,7 @@ def _validator(encoded: bytes) -> Validator | str:
         draft = validator_for(named, default=Draft202012Validator)
         draft.check_schema(schema)
     except SchemaError as error:
-        return f"it is no JSON Schema: {error.json_path}: {shortened(error.message)}"
+        return f"it is no JSON Schema: {shortened(error.json_path)}: {shortened(error.message)}"
     except RecursionError:
         return "it is nested too deeply"
     # With a registry that is empty, a reference to elsewhere leads nowhere and is never fetched.

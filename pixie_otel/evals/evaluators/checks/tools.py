@@ -44,7 +44,7 @@ class ToolCallsAnswered(TraceCheck):
         unanswered = [(by, call) for by, call in unanswered if by is not last or not _is_output(trace, call)]
         if not unanswered:
             return clean(f"{counted(len(asked), 'tool call')}, none left unanswered")
-        told = [f"{call.name} (asked in span {by.span_id})" for by, call in unanswered]
+        told = [f"{shortened(call.name, 60)} (asked in span {by.span_id})" for by, call in unanswered]
         ending = "; the trace ends with them" if all(by is last for by, _ in unanswered) else ""
         return found(
             f"{len(told)} of {counted(len(asked), 'tool call')} never answered: {listed(told)}{ending}",
@@ -69,13 +69,13 @@ class ToolsSucceeded(TraceCheck):
         failed = [(span, span.error) for span in spans if span.error is not None]
         if not failed:
             return clean(f"{counted(len(spans), 'tool')} ran without an error")
-        told = [f"{span.tool_name} (span {span.span_id}: {shortened(str(error))})" for span, error in failed]
+        told = [
+            f"{shortened(span.tool_name or span.name, 60)} (span {span.span_id}: {shortened(str(error))})"
+            for span, error in failed
+        ]
         return found(
             f"{len(failed)} of {counted(len(spans), 'tool')} failed: {listed(told)}",
-            [
-                {"tool": span.tool_name, "span_id": span.span_id, "error": shortened(str(error), 500)}
-                for span, error in failed
-            ],
+            [{"tool": span.tool_name, "span_id": span.span_id, "error": str(error)} for span, error in failed],
         )
 
 
@@ -117,13 +117,13 @@ class NoRepeatedToolCalls(TraceCheck):
             return clean(f"{counted(total, 'tool call')}, none of them made more than {counted(self.limit, 'time')}")
         looped.sort(key=lambda loop: (-len(loop[1]), loop[0], loop[2]))
         told = [
-            f"{tool}({shortened(arguments, 60)}) {len(ids)} times (span {listed(ids, 1)})"
+            f"{shortened(tool, 60)}({shortened(arguments, 60)}) {len(ids)} times (span {listed(ids, 1)})"
             for tool, ids, arguments in looped
         ]
         return found(
             f"the same call again and again: {listed(told)}",
             [
-                {"tool": tool, "arguments": shortened(arguments, 500), "times": len(ids), "span_ids": [*ids[:20]]}
+                {"tool": tool, "arguments": arguments, "times": len(ids), "span_ids": [*ids[:20]]}
                 for tool, ids, arguments in looped
             ],
         )

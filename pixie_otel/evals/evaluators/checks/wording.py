@@ -18,13 +18,13 @@ def counted(number: int, noun: str) -> str:
 
 
 def listed(items: Sequence[str], most: int = 3) -> str:
-    """List the first few of many, as ``a, b, c and 4 more``.
+    """List the first few of many, as ``a, b, c and 4 more``, each cut to fit a line.
 
     Args:
         items: All of them.
         most: How many to name.
     """
-    shown = ", ".join(items[:most])
+    shown = ", ".join(shortened(item, 200) for item in items[:most])
     return f"{shown} and {len(items) - most} more" if len(items) > most else shown
 
 

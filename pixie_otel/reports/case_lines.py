@@ -1,0 +1,130 @@
+"""One judged case as lines of a terminal report."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from pixie_otel.evals.case import Case, CaseResult
+from pixie_otel.evals.evaluation import EvaluationResult, Failure, Outcome, Severity
+from pixie_otel.reports.case_board import CaseGroup, group_of
+from pixie_otel.reports.layout import cell_width, cut, padded, wrapped
+from pixie_otel.reports.printable import printable
+from pixie_otel.reports.style import Look, Style
+from pixie_otel.traces.text import duration_text
+
+__all__ = ["GROUP_LOOKS", "case_lines", "score_text"]
+
+GROUP_LOOKS: Final[dict[CaseGroup, Look]] = {
+    CaseGroup.FAILED: "bad",
+    CaseGroup.ERROR: "bad",
+    CaseGroup.WARNED: "doubtful",
+    CaseGroup.PASSED: "good",
+    CaseGroup.MEASURED: "quiet",
+    CaseGroup.SKIPPED: "quiet",
+}
+_INDENT: Final = " " * 12
+_GROUP_WIDTH: Final = max(len(group) for group in CaseGroup)
+_ID_WIDTH: Final = 16
+_TRACE_ID_SHOWN: Final = 8
+"""As many digits as ``--trace`` needs."""
+_MOST_SCORES: Final = 3
+_MOST_LINES: Final = 3
+_COUNTED: Final = ("passed", "measured", "clean", "skipped")
+
+
+def case_lines(result: CaseResult, width: int, style: Style, *, verbose: bool = False) -> Iterator[str]:
+    """Write a judged case: a line that says what came of it, and the reasons for what needs a look.
+
+    Args:
+        result: The judged case.
+        width: How many cells a line has.
+        style: Whether to colour.
+        verbose: Say every evaluator's outcome, with its whole reason and how long it took.
+    """
+    yield _heading(result, width, style, verbose=verbose)
+    own = result.case.failure
+    if own is not None:
+        yield from _reason(_failure_text(own), width, verbose=verbose)
+    for item in result.results:
+        # A case that could not be made fails in every evaluator alike, and that is said once.
+        if item.failure is not None and item.failure == own and not verbose:
+            continue
+        if verbose or needs_a_look(item):
+            yield from _reason(_finding(item, verbose=verbose), width, verbose=verbose)
+
+
+def needs_a_look(item: EvaluationResult) -> bool:
+    """Say whether an evaluator has something to say against a case, or could not judge it."""
+    return item.outcome in {Outcome.FAILED, Outcome.ERROR} or item.warns
+
+
+def score_text(score: float) -> str:
+    """Write a score with two decimals, so that only a whole 1 reads 1.00."""
+    return f"{math.floor(score * 100 + 1e-7) / 100:.2f}"
+
+
+def _heading(result: CaseResult, width: int, style: Style, *, verbose: bool) -> str:
+    group = group_of(result)
+    word = group.value.upper() if group in {CaseGroup.FAILED, CaseGroup.ERROR} else group.value
+    case_id = _shown_id(result.case)
+    rest = "" if verbose else _rest(result)
+    room = width - _GROUP_WIDTH - len(case_id) - cell_width(rest) - 8
+    name = cut(printable(result.case.name), max(room, 16))
+    line = f"  {style.paint(padded(word, _GROUP_WIDTH), GROUP_LOOKS[group])}  {name}  {style.paint(case_id, 'quiet')}"
+    return f"{line}  {rest}" if rest else line
+
+
+def _shown_id(case: Case) -> str:
+    if case.trace_id is None:
+        return cut(printable(case.id), _ID_WIDTH)
+    shown = cut(printable(case.trace_id), _ID_WIDTH) if len(case.trace_id) != 32 else case.trace_id[:_TRACE_ID_SHOWN]
+    if case.span_id is None or case.id == case.trace_id:
+        return printable(shown)
+    return printable(f"{shown}:{cut(case.span_id, _TRACE_ID_SHOWN)}")
+
+
+def _rest(result: CaseResult) -> str:
+    """Say what came of the evaluators that have no line of their own: scores where they tell something, else counts."""
+    others = [item for item in result.results if not needs_a_look(item)]
+    scored = [item for item in others if item.score is not None and item.severity is Severity.FAIL]
+    telling = scored if len(result.results) <= _MOST_SCORES else [item for item in scored if item.score != 1]
+    shown = telling[:_MOST_SCORES]
+    counts = Counter("clean" if item.severity is Severity.WARN else item.outcome.value for item in others)
+    counts.subtract(item.outcome.value for item in shown)
+    parts = [f"{cut(printable(item.evaluator), 20)} {score_text(item.score or 0)}" for item in shown]
+    return ", ".join([*parts, *(f"{counts[what]} {what}" for what in _COUNTED if counts[what])])
+
+
+def _finding(item: EvaluationResult, *, verbose: bool) -> str:
+    name = printable(item.evaluator)
+    took = duration_text(item.duration_ms) if verbose and item.duration_ms >= 1 else ""
+    return f"{name}: {_told(item, verbose=verbose)}" + (f" [{took}]" if took else "")
+
+
+def _told(item: EvaluationResult, *, verbose: bool) -> str:
+    if item.failure is not None:
+        return _failure_text(item.failure)
+    if item.evaluation is None:
+        return f"skipped: {printable(item.reason or 'it does not apply')}"
+    score, reasoning = score_text(item.evaluation.score), printable(item.evaluation.reasoning, keep="\n")
+    if item.outcome is Outcome.FAILED:
+        return f"failed, {score} of {_threshold_text(item.threshold)} needed: {reasoning}"
+    if item.warns:
+        return f"warning: {reasoning}" if score == "0.00" else f"warning, {score}: {reasoning}"
+    return f"{item.outcome.value} {score}: {reasoning}" if verbose else reasoning
+
+
+def _threshold_text(threshold: float | None) -> str:
+    return "?" if threshold is None else f"{threshold:.4g}"
+
+
+def _failure_text(failure: Failure) -> str:
+    kind = f"{failure.kind.value}, {failure.type}" if failure.type else failure.kind.value
+    return f"not judged ({printable(kind)}): {printable(failure.message, keep=chr(10))}"
+
+
+def _reason(text: str, width: int, *, verbose: bool) -> Iterator[str]:
+    return wrapped(text, width, indent=_INDENT, most=None if verbose else _MOST_LINES)

@@ -1,0 +1,163 @@
+"""A run as text for a terminal: the verdict first, then what it rests on.
+
+Everything here gives text and prints nothing. What comes from traces is made printable, and is never taken for markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from pixie_otel.evals.case import CaseResult
+from pixie_otel.evals.evaluators.checks.wording import counted
+from pixie_otel.reports.case_board import CaseBoard
+from pixie_otel.reports.case_lines import GROUP_LOOKS, case_lines, score_text
+from pixie_otel.reports.layout import table, wrapped
+from pixie_otel.reports.printable import printable
+from pixie_otel.reports.problem_lines import problem_lines
+from pixie_otel.reports.style import Look, Style
+from pixie_otel.runs.run import Run
+from pixie_otel.runs.summary import EvaluatorSummary, Summary
+
+__all__ = ["ReportView", "run_report", "verdict_line"]
+
+_HEADER: Final = ("Evaluator", "Scored", "Mean", "Passed", "Failed", "Warned", "Errors", "Skipped")
+_LOOKS: Final[Mapping[str, Look]] = {"Failed": "bad", "Warned": "doubtful", "Errors": "bad"}
+_VERDICT_LOOKS: Final[Mapping[int, Look]] = {0: "good", 1: "bad"}
+_LEFT_OUT: Final = {
+    "filtered": "left out by the filter",
+    "not_sampled": "not in the sample",
+    "over_limit": "over the limit",
+    "left_out": "not in the sample or over the limit",
+    "without_content": "with neither LLM calls nor recorded input or output (--all judges them)",
+}
+_MOST_GROUPS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """How a report is to look.
+
+    Attributes:
+        width: How many cells a line has.
+        style: Whether to colour.
+        verbose: Show every case and every evaluator's outcome.
+    """
+
+    width: int = 80
+    style: Style = Style()
+    verbose: bool = False
+
+
+def verdict_line(run: Run, view: ReportView) -> str:
+    """Say in one line what a run comes to.
+
+    Args:
+        run: The run.
+        view: How it is to look.
+    """
+    verdict, warned = run.verdict, run.summary.warned
+    word, colon, rest = printable(verdict.text).partition(":")
+    warning = f"; {warned} with warnings" if warned else ""
+    return view.style.paint(word, "title", _VERDICT_LOOKS.get(verdict.exit_code, "doubtful")) + colon + rest + warning
+
+
+def run_report(run: Run, board: CaseBoard, view: ReportView) -> Iterator[str]:
+    """Write the report of a run, a line at a time.
+
+    Args:
+        run: The run.
+        board: Its cases; of a verbose report, all of them are read from the run instead.
+        view: How it is to look.
+    """
+    yield verdict_line(run, view)
+    yield ""
+    yield from wrapped(_intake(run), view.width, hanging="")
+    yield ""
+    yield from _evaluator_table(run.summary, view)
+    yield from _failure_groups(run.summary, view)
+    yield ""
+    yield from _every_case(run, view) if view.verbose else _first_cases(board, view)
+    yield from _problems(run, view)
+    yield ""
+    yield f"Results: {printable(str(run.path))}"
+
+
+def _intake(run: Run) -> str:
+    counts = cast("Mapping[str, int]", run.manifest.counts)
+    noun = "trace" if run.manifest.reading is not None else "case"
+    files = len(run.manifest.inputs)
+    where = f" in {counted(files, 'file')}" if files else ""
+    read, judged = counts.get("read", 0), counts.get("judged", 0)
+    left_out = [f"{counts[key]} {why}" for key, why in _LEFT_OUT.items() if counts.get(key)]
+    taken = "all judged" if read == judged and read else f"{judged} judged"
+    if noun == "trace" and run.summary.cases != judged:
+        taken += f" as {counted(run.summary.cases, 'case')}"
+    return f"{counted(read, noun)}{where}: {', '.join([taken, *left_out])}."
+
+
+def _evaluator_table(summary: Summary, view: ReportView) -> Iterator[str]:
+    rows = [_row(item) for item in summary.evaluators]
+    for number, cells in enumerate(table(_HEADER, rows, view.width)):
+        if number == 0:
+            yield view.style.paint("  ".join(cells), "title")
+        else:
+            yield "  ".join(_painted(name, cell, view.style) for name, cell in zip(_HEADER, cells, strict=True))
+    explained = f"Scored: of {counted(summary.cases, 'case')}. Mean: of those scored. Warned: scored, but no reason to fail."
+    for line in wrapped(explained, view.width, hanging=""):
+        yield view.style.paint(line, "quiet")
+
+
+def _row(item: EvaluatorSummary) -> list[str]:
+    numbers = (item.passed, item.failed, item.warnings, item.error, item.skipped)
+    mean = "-" if item.mean is None else score_text(item.mean)
+    return [printable(item.evaluator), f"{item.scored}/{item.cases}", mean, *(str(number or "-") for number in numbers)]
+
+
+def _painted(name: str, cell: str, style: Style) -> str:
+    look = _LOOKS.get(name)
+    return style.paint(cell, look) if look is not None and cell.strip() != "-" else cell
+
+
+def _failure_groups(summary: Summary, view: ReportView) -> Iterator[str]:
+    """Say why cases could not be judged, each reason once."""
+    groups = summary.failures if view.verbose else summary.failures[:_MOST_GROUPS]
+    if not groups:
+        return
+    total = sum(summary.failure_kinds.values())
+    yield ""
+    yield view.style.paint("Not judged, by reason", "title")
+    for group in groups:
+        who = f"{printable(group.evaluator)}, " if group.evaluator else ""
+        said = f"{group.count}x {who}{group.kind.value}: {printable(group.message)}"
+        yield from wrapped(said, view.width, indent="  ", most=None if view.verbose else 3)
+    others = total - sum(group.count for group in groups)
+    if others:
+        yield f"  … and {others} more"
+
+
+def _first_cases(board: CaseBoard, view: ReportView) -> Iterator[str]:
+    yield view.style.paint("Cases", "title")
+    for group, count, kept in board.groups():
+        for result in kept:
+            yield from case_lines(result, view.width, view.style)
+        if count > len(kept):
+            more = f"… and {count - len(kept)} more {group.value}"
+            yield f"  {view.style.paint(more, GROUP_LOOKS[group])}; all are in results.jsonl"
+
+
+def _every_case(run: Iterable[CaseResult], view: ReportView) -> Iterator[str]:
+    yield view.style.paint("Cases", "title")
+    for result in run:
+        yield from case_lines(result, view.width, view.style, verbose=True)
+
+
+def _problems(run: Run, view: ReportView) -> Iterator[str]:
+    manifest = run.manifest
+    reading = cast("Mapping[str, int]", (manifest.reading or {}).get("problem_counts", {}))
+    # Of the problems that reading met, the manifest holds no more than there is room for; the account has them all.
+    kinds = [*reading, *(kind for kind in manifest.problems.counts if kind not in reading)]
+    counts = {kind: reading.get(kind) or manifest.problems.counts[kind] for kind in kinds}
+    kept = [record.problem() for record in manifest.problems.kept]
+    return problem_lines(counts, kept, view.width, view.style, verbose=view.verbose)
