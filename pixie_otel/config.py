@@ -77,7 +77,7 @@ class PixieConfig(BaseModel):
         quiet: Whether to print only the verdict.
         no_progress: Whether to leave out the progress bar.
         out: The folder of all runs.
-        dataset_dir: The folder of datasets; ``pixie-datasets`` beside the ``pyproject.toml``, when not given.
+        dataset_dir: The folder of datasets; ``datasets`` beside the ``pyproject.toml``, when not given.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -107,7 +107,7 @@ class PixieConfig(BaseModel):
     quiet: bool | None = None
     no_progress: bool | None = None
     out: _File | None = None
-    dataset_dir: Annotated[_File, Field(validate_default=True)] = Path("pixie-datasets")
+    dataset_dir: Annotated[_File, Field(validate_default=True)] = Path("datasets")
 
     @field_validator("evaluators")
     @classmethod

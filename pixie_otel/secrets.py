@@ -55,23 +55,10 @@ _FILLER: Final = re.compile("example|placeholder|redacted|x{5}|your(?:[-_]|api|k
 _FEWEST_DIFFERENT: Final = 6
 """A random credential of 16 characters or more has at least as many different ones; a filler like ``0000`` has not."""
 
-_SAMPLE_PASSWORDS: Final = frozenset(
-    {
-        *(
-            "admin",
-            "changeme",
-            "foobar",
-            "guest",
-            "hunter2",
-            "minioadmin",
-            "mysql",
-            "pass",
-            "passwd",
-            "password",
-            "postgres",
-        ),
-        *("pwd", "redis", "root", "sample", "secret", "test", "token", "user", "username"),
-    }
+_SAMPLE_PASSWORD: Final = re.compile(
+    "admin|changeme|foobar|guest|hunter2|minioadmin|mysql|pass|passwd|password|postgres|pwd|redis|root|sample|secret|test"
+    "|token|user|username",
+    re.IGNORECASE,
 )
 
 
@@ -85,7 +72,7 @@ def _is_no_sample_password(match: re.Match[str]) -> bool:
     """Refuse what stands for a password in documentation and in local set-ups, and templates' variables."""
     password = match.group("secret")
     return not (
-        password.lower() in _SAMPLE_PASSWORDS
+        _SAMPLE_PASSWORD.fullmatch(password) is not None
         or password == match.group("user")
         or password.startswith("$")
         or any(sign in password for sign in "{}*[]")

@@ -93,7 +93,7 @@ def test_what_is_not_said_is_left_open(tmp_path: Path) -> None:
     config = PixieConfig.read(_write(tmp_path, ""))
     assert config == PixieConfig(root=tmp_path, source=tmp_path / "pyproject.toml")
     assert config.out is None
-    assert config.dataset_dir == tmp_path / "pixie-datasets"
+    assert config.dataset_dir == tmp_path / "datasets"
 
 
 def test_the_nearest_file_counts(tmp_path: Path) -> None:

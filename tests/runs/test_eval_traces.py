@@ -52,10 +52,10 @@ class TestEvalTraces:
         """Each trace with content is a case, judged by its root's output."""
         run = eval_traces(traces, [says_paris])
 
-        assert [(1, Outcome.PASSED), (2, Outcome.FAILED)] == [
+        assert [
             (int(case.case.trace_id or "", 16), case.outcome) for case in run
-        ]
-        assert 1 == run.exit_code
+        ] == [(1, Outcome.PASSED), (2, Outcome.FAILED)]
+        assert run.exit_code == 1
         assert not run.passed
 
     def test_counts_what_was_left_out(self, traces: Path) -> None:
@@ -63,15 +63,15 @@ class TestEvalTraces:
         run = eval_traces(traces, [says_paris])
         counts = run.manifest.counts
 
-        assert {"read": 3, "judged": 2, "without_content": 1} == {key: value for key, value in counts.items() if value}
-        assert 3 == len(eval_traces(traces, ["SpanErrors"], include_empty=True))
+        assert {key: value for key, value in counts.items() if value} == {"read": 3, "judged": 2, "without_content": 1}
+        assert len(eval_traces(traces, ["SpanErrors"], include_empty=True)) == 3
 
     def test_default_evaluators_are_the_trace_checks(self, traces: Path) -> None:
         """Nothing named means the trace checks, and sound traces pass them."""
         run = eval_traces([traces])
 
         assert "SpanErrors" in {summary.evaluator for summary in run.summary.evaluators}
-        assert 0 == run.exit_code
+        assert run.exit_code == 0
 
     def test_a_selector_may_give_several_cases(self, tmp_path: Path) -> None:
         """Every model call is a case of its own, named by trace and span."""
@@ -79,7 +79,7 @@ class TestEvalTraces:
         run = eval_traces(path, [says_paris], select="llm_calls")
 
         assert [f"{1:032x}:{2:016x}", f"{1:032x}:{3:016x}"] == [case.case.id for case in run]
-        assert [Outcome.PASSED, Outcome.FAILED] == [case.outcome for case in run]
+        assert [case.outcome for case in run] == [Outcome.PASSED, Outcome.FAILED]
 
     def test_a_selector_that_matches_nothing_fails_the_observation(self, tmp_path: Path) -> None:
         """The case says what the trace does hold, and the run is incomplete."""
@@ -90,7 +90,7 @@ class TestEvalTraces:
         assert case.case.failure is not None
         assert FailureKind.OBSERVATION is case.case.failure.kind
         assert "1 agent" in case.case.failure.message
-        assert 4 == run.exit_code
+        assert run.exit_code == 4
 
     def test_expectations_join_by_trace_and_by_input(self, traces: Path, tmp_path: Path) -> None:
         """Rows by trace id and by input give expectations; rows that fit nothing are told."""
@@ -103,8 +103,8 @@ class TestEvalTraces:
         expect.write_text("".join(json.dumps(row) + "\n" for row in rows))
         run = eval_traces(traces, ["ExactMatch"], expect=expect)
 
-        assert [Outcome.PASSED, Outcome.PASSED] == [case.outcome for case in run]
-        assert {"unmatched-expectation": 1} == run.manifest.problems.counts
+        assert [case.outcome for case in run] == [Outcome.PASSED, Outcome.PASSED]
+        assert run.manifest.problems.counts == {"unmatched-expectation": 1}
 
     def test_evaluators_get_the_trace(self, traces: Path) -> None:
         """An evaluator that takes ``trace`` gets the trace, which is the sequence of its roots too."""
@@ -120,7 +120,7 @@ class TestEvalTraces:
 
     def test_filter_limit_and_sample(self, traces: Path) -> None:
         """Filters, limits and samples leave out, and say how many."""
-        assert 1 == len(eval_traces(traces, [says_paris], filter=TraceFilter.parse(where=["name=agent"]), limit=1))
+        assert len(eval_traces(traces, [says_paris], filter=TraceFilter.parse(where=["name=agent"]), limit=1)) == 1
         with pytest.raises(InputError, match="do not match the filter"):
             eval_traces(traces, [says_paris], filter=TraceFilter.parse(services=["other"]))
         with pytest.raises(InputError, match="are not in the sample"):
@@ -177,14 +177,14 @@ class TestEvalTraces:
 
         run = Run.open(tmp_path / "runs" / caught.value.run.id)
         assert code == run.exit_code
-        assert 1 == len(list(run))
+        assert len(list(run)) == 1
         assert RunStatus.INTERRUPTED is run.manifest.status
 
     def test_the_public_name(self, traces: Path) -> None:
         """`pixie_otel.eval_traces` is this function, and gives rows for pandas."""
         run = pixie_otel.eval_traces(traces, [says_paris], limit=1)
 
-        assert ["says_paris"] == [row["evaluator"] for row in run.to_records()]
+        assert [row["evaluator"] for row in run.to_records()] == ["says_paris"]
 
 
 class TestOrder:
@@ -229,5 +229,5 @@ class TestEvalCases:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         run = eval_cases(path, ["ExactMatch"])
 
-        assert {Outcome.PASSED: 1, Outcome.FAILED: 1} == {key: n for key, n in run.summary.outcomes.items() if n}
-        assert 1 == len(eval_cases(path, ["ExactMatch"], limit=1))
+        assert {key: n for key, n in run.summary.outcomes.items() if n} == {Outcome.PASSED: 1, Outcome.FAILED: 1}
+        assert len(eval_cases(path, ["ExactMatch"], limit=1)) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checked_traces import agent, judge, llm, says, tool
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixie_otel.errors import SkipEvaluation
@@ -58,6 +58,7 @@ def verdict(check: TraceCheck, spans: list[ObserveSpan], output: JsonValue = Non
         return str(reason)
 
 
+@settings(deadline=None)  # the first one loads jsonschema
 @given(st.sampled_from(DEFAULT_CHECKS), traces, json_values)
 def test_any_trace_is_judged_or_skipped(check: type[TraceCheck], spans: list[ObserveSpan], output: JsonValue) -> None:
     """Whatever a trace holds, a check finds something, finds nothing or does not apply, and says which as JSON."""
@@ -72,6 +73,7 @@ def test_any_trace_is_judged_or_skipped(check: type[TraceCheck], spans: list[Obs
     assert ("findings" in evaluation.details) is (evaluation.score == 0.0)
 
 
+@settings(deadline=None)  # the first one loads jsonschema
 @given(st.sampled_from(DEFAULT_CHECKS), traces, st.randoms(use_true_random=False))
 def test_the_order_of_spans_does_not_matter(check: type[TraceCheck], spans: list[ObserveSpan], random: object) -> None:
     """The same spans in another order are the same trace, and are judged the same."""

@@ -71,7 +71,9 @@ class OutputNotTruncated(TraceCheck):
         cut = [call for call in trace.llm_calls if _is_cut(call)]
         if cut and cut[-1] is last:
             limit = "" if last.request_max_tokens is None else f" of {last.request_max_tokens}"
-            return found(f"the answer was cut off at the token limit{limit} (span {last.span_id})", _cut_calls(cut))
+            return found(
+                f"the answer was cut off at the token limit{limit} (span {last.span_id})", _cut_calls(cut[::-1])
+            )
         if not _finish_reasons(last):
             raise SkipEvaluation(f"the last LLM call recorded no finish reason (span {last.span_id})")
         if cut:

@@ -1,0 +1,1 @@
+"""The command: its parts, and the only place where errors become messages and exit codes."""
