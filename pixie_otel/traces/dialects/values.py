@@ -27,12 +27,17 @@ Tree: TypeAlias = dict[str, JsonValue]
 """Attributes with dotted keys as nested mappings; a value at a branch stands under the empty key."""
 
 _MAX_INDEX_DIGITS: Final = 9
+_MAX_DEPTH: Final = 100
+"""How deep JSON may be nested: whoever walks through a value later must not run out of stack."""
+_MAX_SEGMENTS: Final = 24
 _JSON_STARTS: Final = frozenset('{["')
 _decode: Final = msgspec.json.Decoder().decode
 
 
 def decoded(value: JsonValue, *, depth: int = 2) -> JsonValue:
     """Decode JSON that was written as text; a text that is no JSON object, list or string stays as it is.
+
+    So does JSON that is nested too deep to be worked with.
 
     Args:
         value: An attribute's value.
@@ -43,11 +48,30 @@ def decoded(value: JsonValue, *, depth: int = 2) -> JsonValue:
     """
     while depth and isinstance(value, str) and value[:1] in _JSON_STARTS:
         try:
-            value = _decode(value)
+            found = _decode(value)
         except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
             return value
+        # Few texts have so many brackets, so few are looked at twice.
+        if value.count("[") + value.count("{") > _MAX_DEPTH and _is_too_deep(found):
+            return value
+        value = found
         depth -= 1
     return value
+
+
+def _is_too_deep(value: JsonValue) -> bool:
+    level: list[JsonValue] = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            inner
+            for item in level
+            if isinstance(item, list | dict)
+            for inner in (item.values() if isinstance(item, dict) else item)
+            if isinstance(inner, list | dict)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def call_arguments(value: JsonValue) -> JsonValue:
@@ -87,6 +111,8 @@ def text(value: JsonValue) -> str | None:
 
 def whole(value: JsonValue) -> int | None:
     """Read a count that is a number, or a number as text; ``None`` for anything else."""
+    if type(value) is int:
+        return value
     found = number(value)
     return None if found is None or not found.is_integer() else int(found)
 
@@ -100,7 +126,10 @@ def number(value: JsonValue) -> float | None:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    found = float(value)
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
     return found if abs(found) < float("inf") else None
 
 
@@ -109,30 +138,42 @@ def tree(attributes: Mapping[str, JsonValue], prefixes: Iterable[str]) -> Tree:
 
     Args:
         attributes: A span's attributes.
-        prefixes: The keys wanted are these, and those that begin with one of these and a dot.
+        prefixes: The keys wanted begin with one of these.
 
     Returns:
-        The nested mapping, from the full key's first segment on.
+        The nested mapping, from the full key's first segment on. Values that are mappings themselves stand in it as
+        they are, and are never written to.
     """
     wanted = tuple(prefixes)
     root: Tree = {}
+    structured: list[str] = []
     for key, value in attributes.items():
         if not key.startswith(wanted):
             continue
-        *branches, last = key.split(".")
-        at = root
-        for branch in branches:
-            below = at.get(branch)
-            if not isinstance(below, dict):
-                fresh: Tree = {} if below is None else {"": below}
-                at[branch] = below = fresh
-            at = below
-        before = at.get(last)
-        if isinstance(before, dict) and not isinstance(value, dict):
-            before[""] = value
+        if isinstance(value, dict):
+            structured.append(key)
         else:
-            at[last] = value
+            _put(root, key, value)
+    # Last, and the longest keys first, so that nothing is put into a mapping that belongs to an attribute.
+    for key in sorted(structured, key=len, reverse=True):
+        _put(root, key, attributes[key])
     return root
+
+
+def _put(root: Tree, key: str, value: JsonValue) -> None:
+    *branches, last = key.split(".", _MAX_SEGMENTS)
+    at = root
+    for branch in branches:
+        below = at.get(branch)
+        if not isinstance(below, dict):
+            fresh: Tree = {} if below is None else {"": below}
+            at[branch] = below = fresh
+        at = below
+    before = at.get(last)
+    if isinstance(before, dict):
+        before[""] = value
+    else:
+        at[last] = value
 
 
 def leaf(branch: JsonValue, *path: str) -> JsonValue:
