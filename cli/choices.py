@@ -15,7 +15,7 @@ from pixie_otel.evals.thresholds import Thresholds, parse_thresholds
 from pixie_otel.traces.filters import TraceFilter
 from pixie_otel.traces.limits import ReadLimits
 
-__all__ = ["Typed", "cases_settings", "traces_settings"]
+__all__ = ["Typed", "cases_file", "cases_settings", "traces_settings"]
 
 _T = TypeVar("_T")
 _OUT: Final = Path("pixie-runs")
@@ -43,8 +43,8 @@ class Typed:
     thresholds: list[str] | None
     pct: float | None
     allow_errors: float | None
-    timeout: float
-    concurrency: int
+    timeout: float | None
+    concurrency: int | None
     select: str | None
     expect: str | None
     cases: str | None
@@ -82,19 +82,31 @@ def traces_settings(typed: Typed, config: PixieConfig) -> dict[str, Any]:
     return {
         **_shared(typed, config),
         "paths": typed.paths,
-        "select": _first(typed.select, config.select, "root"),
-        "expect": _first(typed.expect, config.expect, None),
+        "select": _first(typed.select, config.select, default="root"),
+        "expect": _first(typed.expect, config.expect, default=None),
         "filter": TraceFilter.parse(
             trace_ids=typed.trace_ids or config.trace,
             services=typed.services or config.service,
-            since=_first(typed.since, config.since, None),
-            until=_first(typed.until, config.until, None),
+            since=_first(typed.since, config.since, default=None),
+            until=_first(typed.until, config.until, default=None),
             where=typed.where or config.where,
         ),
-        "include_empty": typed.all_traces,
-        "strict": _first(typed.strict, config.strict, False),
+        "include_empty": typed.all_traces or bool(config.all),
+        "strict": _first(typed.strict, config.strict, default=False),
         "limits": limits,
     }
+
+
+def cases_file(typed: Typed, config: PixieConfig) -> str | None:
+    """Give the file of finished cases that are to be judged; ``None`` where traces are.
+
+    Args:
+        typed: What was typed.
+        config: The project's settings.
+    """
+    if typed.cases is not None:
+        return typed.cases
+    return None if typed.paths or config.cases is None else str(config.cases)
 
 
 def cases_settings(typed: Typed, config: PixieConfig) -> dict[str, Any]:
@@ -109,10 +121,12 @@ def cases_settings(typed: Typed, config: PixieConfig) -> dict[str, Any]:
     """
     misplaced = [option for name, option in _OF_TRACES.items() if getattr(typed, name) not in (None, False, [])]
     if misplaced:
-        raise ConfigError(f"--cases judges finished cases, and {', '.join(misplaced)} is about traces: give one or the other")
+        raise ConfigError(
+            f"--cases judges finished cases, and {', '.join(misplaced)} is about traces: give one or the other"
+        )
     if not typed.evaluators and not config.evaluators:
         raise ConfigError("--cases needs evaluators, as the trace checks need traces: name them, as in -e ExactMatch")
-    return {**_shared(typed, config), "path": typed.cases}
+    return {**_shared(typed, config), "path": cases_file(typed, config)}
 
 
 def _shared(typed: Typed, config: PixieConfig) -> dict[str, Any]:
@@ -120,14 +134,15 @@ def _shared(typed: Typed, config: PixieConfig) -> dict[str, Any]:
     return {
         "evaluators": evaluators,
         "thresholds": _thresholds(typed, config, evaluators),
-        "pct": _first(typed.pct, config.pct, 1.0),
-        "allow_errors": _first(typed.allow_errors, config.allow_errors, 0.0),
-        "limit": _first(typed.limit, config.limit, None),
-        "sample": _first(typed.sample, config.sample, None),
-        "seed": _first(typed.seed, config.seed, 0),
-        "out": _first(typed.out, config.out, _OUT),
-        "timeout": typed.timeout or None,
-        "concurrency": typed.concurrency,
+        "pct": _first(typed.pct, config.pct, default=1.0),
+        "allow_errors": _first(typed.allow_errors, config.allow_errors, default=0.0),
+        "limit": _first(typed.limit, config.limit, default=None),
+        "sample": _first(typed.sample, config.sample, default=None),
+        "seed": _first(typed.seed, config.seed, default=0),
+        "out": _first(typed.out, config.out, default=_OUT),
+        # 0 is how one types "no limit".
+        "timeout": _first(typed.timeout, config.timeout, default=60.0) or None,
+        "concurrency": _first(typed.concurrency, config.concurrency, default=16),
     }
 
 
@@ -138,10 +153,10 @@ def _thresholds(typed: Typed, config: PixieConfig, evaluators: list[BoundEvaluat
         # The settings are for all of the project's evaluators, of which only some were asked for.
         names = {evaluator.name for evaluator in evaluators}
         configured = {name: threshold for name, threshold in configured.items() if name in names}
-    return Thresholds(_first(given.general, config.threshold, None), {**configured, **given.by_name})
+    return Thresholds(_first(given.general, config.threshold, default=None), {**configured, **given.by_name})
 
 
-def _first(typed: _T | None, configured: _T | None, default: _T) -> _T:
+def _first(typed: _T | None, configured: _T | None, *, default: _T) -> _T:
     if typed is not None:
         return typed
     return default if configured is None else configured

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from pixie_otel.cli import options
+from pixie_otel.cli.exit_codes import INTERRUPTED, TERMINATED, exit_code_of
 from pixie_otel.errors import PixieError
 
 if TYPE_CHECKING:
     from pixie_otel.cli.choices import Typed
     from pixie_otel.cli.console import Console
+    from pixie_otel.cli.progress import Progress
+    from pixie_otel.config import PixieConfig
+    from pixie_otel.evals.case import CaseResult
     from pixie_otel.reports.case_board import CaseBoard
     from pixie_otel.runs.run import Run
 
@@ -31,17 +35,18 @@ class _Manner:
     as_json: bool
     quiet: bool
     verbose: bool
-    progress: bool
+    no_progress: bool
 
 
 def eval_command(
+    *,
     paths: options.Paths = None,
     evaluators: options.Evaluators = None,
     thresholds: options.Thresholds = None,
     pct: options.Pct = None,
     allow_errors: options.AllowErrors = None,
-    timeout: options.Timeout = 60.0,
-    concurrency: options.Concurrency = 16,
+    timeout: options.Timeout = None,
+    concurrency: options.Concurrency = None,
     select: options.Select = None,
     expect: options.Expect = None,
     cases: options.Cases = None,
@@ -62,9 +67,12 @@ def eval_command(
     verbose: options.Verbose = False,
     no_progress: options.NoProgress = False,
 ) -> None:
-    r"""Judge the traces of exported OpenTelemetry files, offline.
+    """Judge the traces of exported OpenTelemetry files, offline.
 
-    Prints a verdict with what it rests on, keeps all results in a folder of their own, and ends with 0 (passed), 1 (criteria not met), 2 (usage), 3 (no trace), 4 (not all could be judged), 130 or 143 (interrupted). Options may also stand in [tool.pixie-otel] of pyproject.toml.
+    Prints a verdict with what it rests on, and keeps all results in a folder of
+    their own. Ends with 0 (passed), 1 (criteria not met), 2 (usage), 3 (no trace),
+    4 (not all could be judged), 130 or 143 (interrupted). Options may also stand
+    in [tool.pixie-otel] of pyproject.toml, by their names.
 
     \b
     Examples:
@@ -75,7 +83,7 @@ def eval_command(
       pixie-otel eval traces.jsonl --select last_llm_call -e ValidJSON
       pixie-otel eval --cases answers.csv -e LevenshteinMatch
       cat traces.jsonl | pixie-otel eval - --json > verdict.json
-    """  # noqa: D301, E501 -- Typer rewraps each paragraph, and leaves one marked by \b as it is
+    """  # noqa: D301 - Typer rewraps every paragraph, but for one that a real \b marks
     from pixie_otel.cli.choices import Typed
 
     typed = Typed(
@@ -102,23 +110,80 @@ def eval_command(
         max_line_bytes=max_line_bytes,
         out=out,
     )
-    raise typer.Exit(_run(typed, _Manner(as_json, quiet, verbose, progress=not (quiet or no_progress))))
+    raise typer.Exit(_run(typed, _Manner(as_json, quiet, verbose, no_progress)))
 
 
 def _run(typed: Typed, manner: _Manner) -> int:
     from pixie_otel.cli.console import Console
+    from pixie_otel.cli.progress import Progress
+    from pixie_otel.config import get_config
     from pixie_otel.reports.case_board import CaseBoard
     from pixie_otel.reports.run_document import error_document
+    from pixie_otel.runs.interrupted import Terminated
 
     console, board = Console(), CaseBoard()
     # What users' evaluators print must not get between the results. It stays so until the end, as one that took too
     # long may print at any time.
-    with contextlib.redirect_stdout(sys.stderr), _terminable():
+    with contextlib.redirect_stdout(sys.stderr), _raised_on_sigterm(Terminated):
         try:
-            run = _judge(typed, manner, console, board)
+            config = get_config()
+            quiet = manner.quiet or bool(config.quiet)
+            with Progress(console, shown=not (quiet or manner.no_progress or config.no_progress)) as progress:
+                run = _judge(typed, config, board, progress)
+            _tell(run, manner, console, board, quiet=quiet)
         except PixieError as error:
             if manner.as_json:
                 console.write([error_document(error, exit_code_of(error))])
             raise
-        _tell(run, manner, console, board)
+        except KeyboardInterrupt as interrupt:
+            console.say("Interrupted before anything was judged.")
+            return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
     return run.exit_code
+
+
+def _judge(typed: Typed, config: PixieConfig, board: CaseBoard, progress: Progress) -> Run:
+    from pixie_otel.cli.choices import cases_file, cases_settings, traces_settings
+    from pixie_otel.runs.eval_traces import eval_cases, eval_traces
+    from pixie_otel.runs.interrupted import Interrupted
+
+    def note(result: CaseResult) -> None:
+        board.add(result)
+        progress.add(result)
+
+    try:
+        if cases_file(typed, config) is None:
+            return eval_traces(**traces_settings(typed, config), on_case=note)
+        return eval_cases(**cases_settings(typed, config), on_case=note)
+    except Interrupted as interrupted:
+        return interrupted.run
+
+
+def _tell(run: Run, manner: _Manner, console: Console, board: CaseBoard, *, quiet: bool) -> None:
+    from pixie_otel.reports.run_document import run_document
+    from pixie_otel.reports.terminal import ReportView, run_report, verdict_line
+
+    if manner.as_json:
+        console.write([run_document(run)])
+    elif quiet:
+        console.write([verdict_line(run, console.style)])
+    else:
+        console.write(run_report(run, board, ReportView(console.width, console.style, manner.verbose)))
+
+
+@contextlib.contextmanager
+def _raised_on_sigterm(terminated: type[KeyboardInterrupt]) -> Generator[None]:
+    """Let the run end in order when the process is told to, as by a build server that lost its patience."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:
+        # Only the main thread takes signals; whoever calls this from another one ends it in another way.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

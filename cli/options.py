@@ -5,7 +5,8 @@ Each one tells its default and gives an example. ``None`` is "not given": the pr
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Callable
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -58,8 +59,21 @@ def _selectors(incomplete: str) -> list[str]:
     return [selector for selector in known if selector.startswith(incomplete)]
 
 
-def _option(group: str, *names: str, metavar: str | None = None, help: str, **more: Any) -> Any:
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group, show_default=False, **more)
+def _option(
+    group: str,
+    *names: str,
+    help: str,
+    metavar: str | None = None,
+    autocompletion: Callable[[str], list[str]] | None = None,
+) -> object:
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help,
+        autocompletion=autocompletion,
+        rich_help_panel=group,
+        show_default=False,
+    )
 
 
 Paths: TypeAlias = Annotated[
@@ -79,8 +93,8 @@ Evaluators: TypeAlias = Annotated[
         "--evaluator",
         metavar="REFERENCE",
         autocompletion=_evaluator_names,
-        help="What judges: NAME or NAME:key=value,... of 'pixie-otel evaluators', your own file.py:callable, or ... for "
-        "the trace checks. Repeatable. Default: ... Example: -e ... -e ExactMatch -e evals/tone.py:polite",
+        help="What judges: NAME or NAME:key=value,... of 'pixie-otel evaluators', your own file.py:callable, or ... "
+        "for the trace checks. Repeatable. Default: ... Example: -e ... -e ExactMatch -e evals/tone.py:polite",
     ),
 ]
 Thresholds: TypeAlias = Annotated[
@@ -112,7 +126,7 @@ AllowErrors: TypeAlias = Annotated[
     ),
 ]
 Timeout: TypeAlias = Annotated[
-    float,
+    float | None,
     _option(
         _JUDGES,
         "--timeout",
@@ -121,7 +135,7 @@ Timeout: TypeAlias = Annotated[
     ),
 ]
 Concurrency: TypeAlias = Annotated[
-    int,
+    int | None,
     _option(
         _JUDGES,
         "--concurrency",
@@ -276,5 +290,6 @@ Width: TypeAlias = Annotated[
     _option(_RESULTS, "--width", metavar="N", help="Cut lines to so many columns. Default: the terminal's width."),
 ]
 Full: TypeAlias = Annotated[
-    bool, _option(_RESULTS, "--full", help="Cut nothing: inputs, outputs and messages as they are. Default: cut to fit.")
+    bool,
+    _option(_RESULTS, "--full", help="Cut nothing of inputs, outputs and messages. Default: cut to fit."),
 ]

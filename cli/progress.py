@@ -22,12 +22,12 @@ class Progress:
 
     Args:
         console: Where it shows.
-        shown: Whether it shows at all.
+        shown: Whether it shows where somebody can see it.
     """
 
     def __init__(self, console: Console, *, shown: bool) -> None:
         self._console = console
-        self._shown = shown
+        self._shown = shown and console.shows_progress
         self._counts: Counter[Outcome] = Counter()
         self._next = 0.0
 
@@ -53,5 +53,7 @@ class Progress:
         self._counts[result.outcome] += 1
         if monotonic() >= self._next:
             self._next = monotonic() + _PAUSE_S
-            bad = [f"{self._counts[kind]} {kind.value}" for kind in (Outcome.FAILED, Outcome.ERROR) if self._counts[kind]]
+            bad = [
+                f"{self._counts[kind]} {kind.value}" for kind in (Outcome.FAILED, Outcome.ERROR) if self._counts[kind]
+            ]
             self._console.show_progress(f"Judged {', '.join([str(self._counts.total()), *bad])} …")

@@ -48,6 +48,8 @@ def _case(
     expectations: Expectations | None,
     failure: Failure | None = None,
 ) -> Case:
+    if picked is None and not trace.roots:
+        return Case(id=case_id, name=case_id, evaluable=None, trace=trace, trace_id=trace.trace_id, failure=failure)
     span = trace.roots[0].span if picked is None else picked.span
     evaluable = None if picked is None else picked.evaluable
     if evaluable is not None and expectations is not None:

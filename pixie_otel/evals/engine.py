@@ -4,9 +4,9 @@ Our own evaluators are called on the spot. Users' evaluators get copies of the c
 threads, or on an event loop where they are ``async``; what hangs is left alone and replaced, so that it blocks neither
 the other cases nor the exit. Which result comes first depends on how long each takes; what it says does not.
 
-The trace is shared, not copied: it is one frozen value for all evaluators. What users' evaluators print goes to
-`sys.stdout` as ever. That is one for the whole process, so a command that writes data there points it elsewhere for as
-long as it judges.
+Two things users' evaluators share. The trace is not copied, which would cost more than most judging; they leave it as
+it is. And what they print goes to `sys.stdout` as ever; that is one for the whole process, so a command that writes
+data there points it elsewhere for as long as it judges.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class EngineSettings:
     Attributes:
         thresholds: What the user set.
         timeout_s: How long one call of a user's evaluator may take, in seconds; ``None`` for as long as it likes.
-        concurrency: How many calls of users' evaluators run at the same time. With 1, one after the other.
+        concurrency: How many calls of users' evaluators run at the same time. A sync evaluator is called from several
+            threads at once; one that cannot bear that wants 1, which is one call after the other.
     """
 
     thresholds: Thresholds = field(default_factory=Thresholds)

@@ -97,7 +97,7 @@ class LoopThread(CallerLoop):
         self._thread: Final = Thread(target=self._work, name="pixie-evaluator-loop", daemon=True)
         self._thread.start()
 
-    def close(self, timeout: float | None = 5.0) -> None:
+    def close(self, timeout: float = 2.0) -> None:
         """Cancel what is still running, and close the loop.
 
         Args:
@@ -122,10 +122,10 @@ class _DaemonExecutor(ThreadPoolExecutor):
         self, fn: Callable[_Params, _ReturnT], /, *args: _Params.args, **kwargs: _Params.kwargs
     ) -> Future[_ReturnT]:
         future: Future[_ReturnT] = Future()
+        # From here on it cannot be cancelled, only be forgotten, as with any thread.
+        future.set_running_or_notify_cancel()
 
         def run() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
             try:
                 future.set_result(fn(*args, **kwargs))
             except BaseException as error:  # noqa: BLE001 - it is raised where the future is awaited

@@ -44,9 +44,9 @@ def load_file(path: str) -> ModuleType:
     name = _module_name(file, content)
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file, loader=_Loader(name, str(file)))
-    if spec is None or spec.loader is None:
-        raise ConfigError(f"{path}: Python cannot import this file")
+    loader = _Loader(name, str(file))
+    spec = importlib.machinery.ModuleSpec(name, loader, origin=str(file))
+    spec.has_location = True
     module = importlib.util.module_from_spec(spec)
     folder = str(file.parent)
     if folder not in sys.path:
@@ -54,7 +54,7 @@ def load_file(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
     except KeyboardInterrupt:
         del sys.modules[name]
         raise

@@ -76,6 +76,14 @@ class CaseBoard:
             if self._counts[group]:
                 yield group, self._counts[group], self._kept[group]
 
+    def first_trace_to_look_at(self) -> str | None:
+        """Give the id of the first trace with something to look at; ``None`` where there is none."""
+        for group in (CaseGroup.FAILED, CaseGroup.ERROR, CaseGroup.WARNED):
+            for result in self._kept[group]:
+                if result.case.trace_id is not None:
+                    return result.case.trace_id
+        return None
+
 
 def _order(result: CaseResult) -> tuple[int, str]:
     return result.case.start_time_unix_nano, result.case.id

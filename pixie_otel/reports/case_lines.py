@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -27,9 +26,11 @@ GROUP_LOOKS: Final[dict[CaseGroup, Look]] = {
 }
 _INDENT: Final = " " * 12
 _GROUP_WIDTH: Final = max(len(group) for group in CaseGroup)
+_NAME_WIDTH: Final = 20
 _ID_WIDTH: Final = 16
 _TRACE_ID_SHOWN: Final = 8
 """As many digits as ``--trace`` needs."""
+_NEWLINE: Final = "\n"
 _MOST_SCORES: Final = 3
 _MOST_LINES: Final = 3
 _COUNTED: Final = ("passed", "measured", "clean", "skipped")
@@ -47,7 +48,7 @@ def case_lines(result: CaseResult, width: int, style: Style, *, verbose: bool = 
     yield _heading(result, width, style, verbose=verbose)
     own = result.case.failure
     if own is not None:
-        yield from _reason(_failure_text(own), width, verbose=verbose)
+        yield from _reason(f"no case: {printable(own.message, keep=_NEWLINE)}", width, verbose=verbose)
     for item in result.results:
         # A case that could not be made fails in every evaluator alike, and that is said once.
         if item.failure is not None and item.failure == own and not verbose:
@@ -62,8 +63,10 @@ def needs_a_look(item: EvaluationResult) -> bool:
 
 
 def score_text(score: float) -> str:
-    """Write a score with two decimals, so that only a whole 1 reads 1.00."""
-    return f"{math.floor(score * 100 + 1e-7) / 100:.2f}"
+    """Write a score with two decimals, so that only a whole 1 reads 1.00, and only a whole 0 reads 0.00."""
+    if 0 < score < 1:
+        score = min(max(score, 0.01), 0.99)
+    return f"{score:.2f}"
 
 
 def _heading(result: CaseResult, width: int, style: Style, *, verbose: bool) -> str:
@@ -72,7 +75,7 @@ def _heading(result: CaseResult, width: int, style: Style, *, verbose: bool) -> 
     case_id = _shown_id(result.case)
     rest = "" if verbose else _rest(result)
     room = width - _GROUP_WIDTH - len(case_id) - cell_width(rest) - 8
-    name = cut(printable(result.case.name), max(room, 16))
+    name = padded(cut(printable(result.case.name), max(room, _NAME_WIDTH)), _NAME_WIDTH)
     line = f"  {style.paint(padded(word, _GROUP_WIDTH), GROUP_LOOKS[group])}  {name}  {style.paint(case_id, 'quiet')}"
     return f"{line}  {rest}" if rest else line
 
@@ -100,30 +103,26 @@ def _rest(result: CaseResult) -> str:
 
 def _finding(item: EvaluationResult, *, verbose: bool) -> str:
     name = printable(item.evaluator)
-    took = duration_text(item.duration_ms) if verbose and item.duration_ms >= 1 else ""
-    return f"{name}: {_told(item, verbose=verbose)}" + (f" [{took}]" if took else "")
-
-
-def _told(item: EvaluationResult, *, verbose: bool) -> str:
+    took = f" [{duration_text(item.duration_ms)}]" if verbose and item.duration_ms >= 1 else ""
     if item.failure is not None:
-        return _failure_text(item.failure)
+        return f"{name} {_failure_text(item.failure)}{took}"
     if item.evaluation is None:
-        return f"skipped: {printable(item.reason or 'it does not apply')}"
-    score, reasoning = score_text(item.evaluation.score), printable(item.evaluation.reasoning, keep="\n")
-    if item.outcome is Outcome.FAILED:
-        return f"failed, {score} of {_threshold_text(item.threshold)} needed: {reasoning}"
-    if item.warns:
-        return f"warning: {reasoning}" if score == "0.00" else f"warning, {score}: {reasoning}"
-    return f"{item.outcome.value} {score}: {reasoning}" if verbose else reasoning
-
-
-def _threshold_text(threshold: float | None) -> str:
-    return "?" if threshold is None else f"{threshold:.4g}"
+        return f"{name} skipped: {printable(item.reason or 'it does not apply')}{took}"
+    score, threshold = item.evaluation.score, item.threshold
+    what = item.outcome.value
+    if item.severity is Severity.WARN:
+        what = "warns" if item.warns else "clean"
+    # That a look at the trace found something, which is 0 of 1, or nothing, needs no number.
+    number = "" if score in {0, 1} and threshold in {None, 1} else f" {score_text(score)}"
+    needed = (
+        f" of {threshold:.4g} needed" if item.outcome is Outcome.FAILED and threshold is not None and number else ""
+    )
+    return f"{name} {what}{number}{needed}: {printable(item.evaluation.reasoning, keep=_NEWLINE)}{took}"
 
 
 def _failure_text(failure: Failure) -> str:
     kind = f"{failure.kind.value}, {failure.type}" if failure.type else failure.kind.value
-    return f"not judged ({printable(kind)}): {printable(failure.message, keep=chr(10))}"
+    return f"could not judge ({printable(kind)}): {printable(failure.message, keep=_NEWLINE)}"
 
 
 def _reason(text: str, width: int, *, verbose: bool) -> Iterator[str]:

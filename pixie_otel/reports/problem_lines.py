@@ -1,37 +1,59 @@
-"""What was wrong with the input, as lines of a terminal report: every kind with its count and an example."""
+"""What was wrong with the input: every kind with its count and an example."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import cast
 
 from pixie_otel.reports.layout import wrapped
 from pixie_otel.reports.printable import printable
 from pixie_otel.reports.style import Style
-from pixie_otel.traces.report import Problem
+from pixie_otel.runs.manifest import Problems
+from pixie_otel.runs.records import ProblemRecord
+from pixie_otel.runs.run import Run
+from pixie_otel.traces.report import ReadReport
 
-__all__ = ["problem_lines"]
+__all__ = ["problem_lines", "problems_of_reading", "problems_of_run"]
 
 
-def problem_lines(
-    counts: Mapping[str, int], problems: Sequence[Problem], width: int, style: Style, *, verbose: bool = False
-) -> Iterator[str]:
+def problems_of_run(run: Run) -> Problems:
+    """Give what was wrong with the input of a run, with exact counts.
+
+    Args:
+        run: The run.
+    """
+    noted = run.manifest.problems
+    # Of what reading met, no more was noted than there was room for; its own account has all.
+    counts = cast("Mapping[str, int]", (run.manifest.reading or {}).get("problem_counts", {}))
+    return Problems({**noted.counts, **counts}, noted.kept)
+
+
+def problems_of_reading(report: ReadReport) -> Problems:
+    """Give what was wrong with an input that was read.
+
+    Args:
+        report: The account of the reading.
+    """
+    return Problems(dict(sorted(report.counts.items())), [ProblemRecord.of(problem) for problem in report.problems])
+
+
+def problem_lines(problems: Problems, width: int, style: Style, *, verbose: bool = False) -> Iterator[str]:
     """Say what was wrong with the input; nothing where nothing was.
 
     Args:
-        counts: How many problems there were, by kind.
-        problems: Those that were kept.
+        problems: What was wrong.
         width: How many cells a line has.
         style: Whether to colour.
         verbose: Show all problems that were kept, and not one of each kind.
     """
-    if not counts:
+    if not problems.counts:
         return
-    examples: dict[str, list[Problem]] = {}
-    for problem in problems:
+    examples: dict[str, list[ProblemRecord]] = {}
+    for problem in problems.kept:
         examples.setdefault(problem.kind, []).append(problem)
     yield ""
     yield style.paint("Problems with the input", "title")
-    for kind, count in counts.items():
+    for kind, count in problems.counts.items():
         known = examples.get(kind, [])
         shown = known if verbose else known[:1]
         yield f"  {style.paint(f'{count} {printable(kind)}', 'doubtful')}" + (", such as" if count > len(shown) else "")
@@ -42,6 +64,6 @@ def problem_lines(
             yield f"    … and {count - len(shown)} more, counted and not kept"
 
 
-def _place(problem: Problem) -> str:
-    trace = f" (trace {problem.trace_id[:8]})" if problem.trace_id and problem.line is None else ""
-    return printable(f"{problem.location}{trace}")
+def _place(record: ProblemRecord) -> str:
+    trace = f" (trace {record.trace_id[:8]})" if record.trace_id and record.line is None else ""
+    return printable(f"{record.problem().location}{trace}")

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from pixie_otel.reports.problem_lines import problems_of_run
 from pixie_otel.runs.manifest import EvaluatorRecord, Problems, RunStatus
 from pixie_otel.runs.records import encode_record
 from pixie_otel.runs.run import Run
@@ -38,12 +39,11 @@ class _ErrorDocument(Struct, frozen=True, kw_only=True):
     error: dict[str, str]
 
 
-def run_document(run: Run, problems: Problems) -> str:
+def run_document(run: Run) -> str:
     """Write what a run comes to, and where its results are.
 
     Args:
         run: The run.
-        problems: What was wrong with the input.
     """
     document = _RunDocument(
         exit_code=run.exit_code,
@@ -55,7 +55,7 @@ def run_document(run: Run, problems: Problems) -> str:
         counts=run.manifest.counts,
         summary=run.summary,
         evaluators=run.manifest.evaluators,
-        problems=problems,
+        problems=problems_of_run(run),
     )
     return encode_record(document).decode()
 

@@ -6,7 +6,7 @@ Everything here gives text and prints nothing. What comes from traces is made pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 from pixie_otel.evals.case import CaseResult
@@ -15,7 +15,7 @@ from pixie_otel.reports.case_board import CaseBoard
 from pixie_otel.reports.case_lines import GROUP_LOOKS, case_lines, score_text
 from pixie_otel.reports.layout import table, wrapped
 from pixie_otel.reports.printable import printable
-from pixie_otel.reports.problem_lines import problem_lines
+from pixie_otel.reports.problem_lines import problem_lines, problems_of_run
 from pixie_otel.reports.style import Look, Style
 from pixie_otel.runs.run import Run
 from pixie_otel.runs.summary import EvaluatorSummary, Summary
@@ -33,6 +33,7 @@ _LEFT_OUT: Final = {
     "without_content": "with neither LLM calls nor recorded input or output (--all judges them)",
 }
 _MOST_GROUPS: Final = 5
+_TRACE_ID_SHOWN: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +47,20 @@ class ReportView:
     """
 
     width: int = 80
-    style: Style = Style()
+    style: Style = field(default_factory=Style)
     verbose: bool = False
 
 
-def verdict_line(run: Run, view: ReportView) -> str:
+def verdict_line(run: Run, style: Style) -> str:
     """Say in one line what a run comes to.
 
     Args:
         run: The run.
-        view: How it is to look.
+        style: Whether to colour.
     """
-    verdict, warned = run.verdict, run.summary.warned
-    word, colon, rest = printable(verdict.text).partition(":")
+    warned = run.summary.warned
     warning = f"; {warned} with warnings" if warned else ""
-    return view.style.paint(word, "title", _VERDICT_LOOKS.get(verdict.exit_code, "doubtful")) + colon + rest + warning
+    return _painted_verdict(f"{printable(run.verdict.text)}{warning}", run.exit_code, style)
 
 
 def run_report(run: Run, board: CaseBoard, view: ReportView) -> Iterator[str]:
@@ -68,10 +68,12 @@ def run_report(run: Run, board: CaseBoard, view: ReportView) -> Iterator[str]:
 
     Args:
         run: The run.
-        board: Its cases; of a verbose report, all of them are read from the run instead.
+        board: Its cases; for a verbose report, all of them are read from the run instead.
         view: How it is to look.
     """
-    yield verdict_line(run, view)
+    first, *others = wrapped(verdict_line(run, Style()), view.width)
+    yield _painted_verdict(first, run.exit_code, view.style)
+    yield from others
     yield ""
     yield from wrapped(_intake(run), view.width, hanging="")
     yield ""
@@ -79,9 +81,17 @@ def run_report(run: Run, board: CaseBoard, view: ReportView) -> Iterator[str]:
     yield from _failure_groups(run.summary, view)
     yield ""
     yield from _every_case(run, view) if view.verbose else _first_cases(board, view)
-    yield from _problems(run, view)
+    yield from problem_lines(problems_of_run(run), view.width, view.style, verbose=view.verbose)
     yield ""
     yield f"Results: {printable(str(run.path))}"
+    trace_id = board.first_trace_to_look_at()
+    if trace_id is not None:
+        yield f"A closer look: pixie-otel show PATH --trace {printable(trace_id[:_TRACE_ID_SHOWN])}"
+
+
+def _painted_verdict(line: str, exit_code: int, style: Style) -> str:
+    word, colon, rest = line.partition(":")
+    return style.paint(word, "title", _VERDICT_LOOKS.get(exit_code, "doubtful")) + colon + rest
 
 
 def _intake(run: Run) -> str:
@@ -104,7 +114,7 @@ def _evaluator_table(summary: Summary, view: ReportView) -> Iterator[str]:
             yield view.style.paint("  ".join(cells), "title")
         else:
             yield "  ".join(_painted(name, cell, view.style) for name, cell in zip(_HEADER, cells, strict=True))
-    explained = f"Scored: of {counted(summary.cases, 'case')}. Mean: of those scored. Warned: scored, but no reason to fail."
+    explained = f"Scored of {counted(summary.cases, 'case')}; mean of those scored; a warning fails no case."
     for line in wrapped(explained, view.width, hanging=""):
         yield view.style.paint(line, "quiet")
 
@@ -151,13 +161,3 @@ def _every_case(run: Iterable[CaseResult], view: ReportView) -> Iterator[str]:
     yield view.style.paint("Cases", "title")
     for result in run:
         yield from case_lines(result, view.width, view.style, verbose=True)
-
-
-def _problems(run: Run, view: ReportView) -> Iterator[str]:
-    manifest = run.manifest
-    reading = cast("Mapping[str, int]", (manifest.reading or {}).get("problem_counts", {}))
-    # Of the problems that reading met, the manifest holds no more than there is room for; the account has them all.
-    kinds = [*reading, *(kind for kind in manifest.problems.counts if kind not in reading)]
-    counts = {kind: reading.get(kind) or manifest.problems.counts[kind] for kind in kinds}
-    kept = [record.problem() for record in manifest.problems.kept]
-    return problem_lines(counts, kept, view.width, view.style, verbose=view.verbose)

@@ -74,11 +74,27 @@ def _resolved(outer: LLMSpan, below: list[LLMSpan]) -> list[LLMSpan]:
     if not below:
         return [outer]
     succeeded = [call for call in below if call.error is None]
+    if not succeeded and outer.error is None and outer.output_messages:
+        # The attempt that worked out in the end, a fallback to another provider say, is recorded nowhere else.
+        return [*below, outer]
     # Around several calls a wrapper describes the one that worked out; failed attempts before it were calls too.
     counterpart = below[0] if len(below) == 1 else succeeded[0] if len(succeeded) == 1 else None
     if counterpart is None:
         return below
+    if _differ(outer, counterpart):
+        return [*below, outer]
     return [_merged(outer, call) if call is counterpart else call for call in below]
+
+
+def _differ(outer: LLMSpan, inner: LLMSpan) -> bool:
+    """Say whether two spans, one in the other, cannot be the same call: other models, and other tokens."""
+    models = [span.model for span in (outer, inner)]
+    tokens = [(span.input_tokens, span.output_tokens) for span in (outer, inner)]
+    if None in models or any(None in pair for pair in tokens) or tokens[0] == tokens[1]:
+        return False
+    # Providers add a date to a name, gateways a prefix.
+    short = sorted((str(model).rpartition("/")[2] for model in models), key=len)
+    return short[0] not in short[1]
 
 
 def _merged(outer: LLMSpan, inner: LLMSpan) -> LLMSpan:

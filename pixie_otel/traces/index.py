@@ -21,6 +21,7 @@ Big-endian, so that rows sort as bytes: by trace, by start, by place.
 """
 ROW_BYTES: Final = _ROW.size
 _KEY_BYTES: Final = 16
+_START_BYTES: Final = 6
 _BUCKETS: Final = 256
 _START_SHIFT: Final = 15
 """Starts are kept in units of 2**15 ns, 33 µs, so that 63 bits of nanoseconds fit into 48."""
@@ -116,13 +117,14 @@ class SpanIndex:
         rows.sort()
         key, earliest, first = b"", 0, 0
         for ordinal, row in enumerate(rows):
-            start = int.from_bytes(row[_KEY_BYTES : _KEY_BYTES + 6])
-            if row[:_KEY_BYTES] != key:
-                if ordinal:
-                    order.append(earliest << 40 | number << 32 | first)
-                key, earliest, first = row[:_KEY_BYTES], start, ordinal
-            elif not earliest:
-                earliest = start
+            is_same = row[:_KEY_BYTES] == key
+            if is_same and earliest:
+                continue
+            if ordinal and not is_same:
+                order.append(earliest << 40 | number << 32 | first)
+            if not is_same:
+                key, first = row[:_KEY_BYTES], ordinal
+            earliest = int.from_bytes(row[_KEY_BYTES : _KEY_BYTES + _START_BYTES])
         if rows:
             order.append(earliest << 40 | number << 32 | first)
         if chunks:

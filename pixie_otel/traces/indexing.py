@@ -9,45 +9,36 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
-from msgspec import Raw, UnsetType
+from msgspec import UnsetType
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces import wire
+from pixie_otel.traces.contexts import Contexts
 from pixie_otel.traces.documents import Document, iter_documents
 from pixie_otel.traces.formats import describe_foreign_value
+from pixie_otel.traces.ids import TRACE_ID_BYTES, canonical_id
 from pixie_otel.traces.index import SpanIndex
+from pixie_otel.traces.lenient import Notes, read_json, silence
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.lines import Line, iter_lines, looks_like_lines, split_joined
-from pixie_otel.traces.record import Origin, log_time
+from pixie_otel.traces.logs import Strays
+from pixie_otel.traces.record import span_digest
 from pixie_otel.traces.report import Problem, ReadReport
-from pixie_otel.traces.salvage import canonical_id, clean, parse, silence
+from pixie_otel.traces.salvage import salvage_log, salvage_span
 from pixie_otel.traces.shapes import Group, groups
 from pixie_otel.traces.stored import SourceBytes, Spool
 from pixie_otel.traces.stores import InputStore, SalvageStore, Store
 
-__all__ = ["Entry", "Indexer"]
+__all__ = ["Indexer"]
 
 _HEAD: Final = re.compile(rb'\{"traceId":"([0-9a-f]{32})","spanId":"[0-9a-f]{16}"')
 _START_KEY: Final = b'"startTimeUnixNano":"'
 _BETWEEN: Final = re.compile(rb"\s*,\s*")
-_ZERO_KEY: Final = bytes(16)
-_MAX_STRAYS: Final = 10_000
-
-
-class Entry(NamedTuple):
-    """What a context number of the index means.
-
-    Attributes:
-        store: Where the record lies.
-        origin: Its input, resource and scope.
-    """
-
-    store: Store
-    origin: Origin
+_ZERO_KEY: Final = bytes(TRACE_ID_BYTES)
 
 
 class Indexer:
@@ -61,12 +52,11 @@ class Indexer:
 
     def __init__(self, limits: ReadLimits, report: ReadReport, spool: Spool) -> None:
         self.index = SpanIndex()
-        self.entries: list[Entry] = []
-        self.strays: list[tuple[int, wire.WireLog]] = []
-        self._known: dict[tuple[int, str, bytes, bytes, bool], int] = {}
+        self.contexts = Contexts(spool)
+        self.strays = Strays()
+        self.salvage = SalvageStore(spool)
         self._limits = limits
         self._report = report
-        self._salvage = SalvageStore(spool)
 
     def read(self, source: SourceBytes) -> None:
         """Read one input; whatever is in it, it ends in the index or in the report.
@@ -131,31 +121,42 @@ class Indexer:
                 spans = scope.spans
                 if isinstance(spans, UnsetType) or not spans:
                     continue
-                context = self._context(store, name, bytes(resource.resource), bytes(scope.scope), logs=False)
+                shared = bytes(resource.resource), bytes(scope.scope)
+                context = self.contexts.number(store, name, *shared, logs=False)
                 self._report.spans_read += len(spans)
                 position = data.index(bytes(spans[0]), position)
-                for span in spans:
-                    length = memoryview(span).nbytes
-                    found = head(data, position)
+                for raw in spans:
+                    span = bytes(raw)
+                    end = position + len(span)
+                    found = head(span)
                     key = _ZERO_KEY if found is None else bytes.fromhex(found[1].decode())
-                    if key == _ZERO_KEY:
-                        self._put_span(bytes(span), piece.number, name, resource, scope)
+                    # The position is a guess: what nobody asked for may hold the same text and something else after it.
+                    if key == _ZERO_KEY or data[position:end] != span:
+                        self._put_span(span, piece.number, name, *shared)
                     else:
-                        start = _start(data, position, position + length)
-                        add(key, start, piece.offset + position, length, context)
-                    position = _after(data, position + length)
+                        add(key, _start(span), piece.offset + position, len(span), context)
+                    position = _after(data, end)
 
-    def _put_span(
-        self, data: bytes, number: int, name: str, resource: wire.ResourceSpans, scope: wire.ScopeSpans
-    ) -> None:
+    def _put_span(self, data: bytes, number: int, name: str, resource: bytes, scope: bytes) -> None:
         """Index a span whose ids do not stand where they mostly do, or are no plain ids."""
         try:
             span = wire.decode_span(data)
-            trace_id, start = span.trace_id, wire.integer(span.start_time_unix_nano) or 0
         except (ValueError, RecursionError):
-            trace_id, start = _ids(data)
-        context = self._context(self._salvage, name, bytes(resource.resource), bytes(scope.scope), logs=False)
-        self.index.add(_trace_key(trace_id, data), start, self._salvage.put(number, data), len(data), context)
+
+            def complain(kind: str, message: str) -> None:
+                # The rest is told when the span is read for good.
+                if kind == "bad-span":
+                    self._report.add(Problem(kind, message, name, number))
+
+            salvaged = salvage_span(data, complain)
+            if salvaged is None:
+                self._report.bad_spans += 1
+                return
+            span = salvaged
+        start = wire.integer(span.start_time_unix_nano) or 0
+        context = self.contexts.number(self.salvage, name, resource, scope, logs=False)
+        key = _trace_key(span.trace_id) or span_digest(span)
+        self.index.add(key, start, self.salvage.put(number, data), len(data), context)
 
     def _read_logs(self, piece: Line | Document, resources: list[wire.ResourceLogs], name: str) -> None:
         for resource in resources:
@@ -167,37 +168,35 @@ class Indexer:
 
     def _put_log(self, data: bytes, number: int, name: str, resource: bytes, scope: bytes) -> None:
         self._report.log_records += 1
-        try:
-            trace_id = wire.decode_log(data).trace_id
-        except (ValueError, RecursionError) as error:
-            message = f"a log record cannot be decoded ({_why(error)}); it is skipped"
-            self._report.add(Problem("bad-log", message, name, number))
-            return
-        if not trace_id:
-            self._put_stray(data)
-        elif canonical_id(trace_id, 16):
-            context = self._context(self._salvage, name, resource, scope, logs=True)
-            self.index.add(_trace_key(trace_id, data), 0, self._salvage.put(number, data), len(data), context)
 
-    def _put_stray(self, data: bytes) -> None:
-        """Keep a log record of a model's message that was written outside of its span's context."""
-        log = wire.decode_log(data)
-        if (log.event_name or "").startswith(keys.GENAI_PREFIX) and len(self.strays) < _MAX_STRAYS:
-            self.strays.append((log_time(log), log))
+        def complain(kind: str, message: str) -> None:
+            self._report.add(Problem(kind, message, name, number))
+
+        try:
+            log = wire.decode_log(data)
+        except (ValueError, RecursionError):
+            salvaged = salvage_log(data, complain)
+            if salvaged is None:
+                return
+            log, data = salvaged, msgspec.json.encode(salvaged)
+        key = _trace_key(log.trace_id or "")
+        if key is not None:
+            context = self.contexts.number(self.salvage, name, resource, scope, logs=True)
+            self.index.add(key, 0, self.salvage.put(number, data), len(data), context)
+        elif (log.event_name or "").startswith(keys.GENAI_PREFIX):
+            self.strays.add(log, data, self.salvage.put(number, data))
 
     def _read_other(self, piece: Line | Document, name: str) -> tuple[str, str] | None:
         """Index what is not in the common form, or give the problem with it."""
-
-        def complain(kind: str, message: str) -> None:
-            self._report.add(Problem(kind, message, name, piece.number))
-
+        notes = Notes()
         try:
-            document = clean(parse(piece.data, complain), complain)
-            found = list(groups(document, complain))
+            document = read_json(piece.data, notes)
         except (ValueError, RecursionError) as error:
             return "bad-line", f"it is no JSON: {_why(error)}; it is skipped"
+        found = groups(document, notes)
         if not found:
             return _not_otlp(document)
+        notes.tell(lambda kind, message: self._report.add(Problem(kind, message, name, piece.number)))
         for group in found:
             self._put_group(group, piece.number, name)
         return None
@@ -211,15 +210,7 @@ class Indexer:
                 self._put_log(data, number, name, resource, scope)
             else:
                 self._report.spans_read += 1
-                self._put_span(data, number, name, wire.ResourceSpans(Raw(resource)), wire.ScopeSpans(Raw(scope)))
-
-    def _context(self, store: Store, name: str, resource: bytes, scope: bytes, *, logs: bool) -> int:
-        known = (id(store), name, resource, scope, logs)
-        number = self._known.get(known)
-        if number is None:
-            number = self._known[known] = len(self.entries)
-            self.entries.append(Entry(store, Origin(name, resource, scope, logs=logs)))
-        return number
+                self._put_span(data, number, name, resource, scope)
 
 
 def _is_common(batch: wire.Batch) -> bool:
@@ -228,8 +219,10 @@ def _is_common(batch: wire.Batch) -> bool:
     if isinstance(spans, UnsetType) and isinstance(logs, UnsetType):
         return not isinstance(batch.resource_metrics, UnsetType) or not isinstance(batch.resource_profiles, UnsetType)
     for resource in [] if isinstance(spans, UnsetType) else spans:
-        if isinstance(resource.scope_spans, UnsetType) or any(
-            isinstance(s.spans, UnsetType) for s in resource.scope_spans
+        if isinstance(resource.scope_spans, UnsetType) or not isinstance(resource.older_scope_spans, UnsetType):
+            return False
+        if any(
+            isinstance(s.spans, UnsetType) or not isinstance(s.older_scope, UnsetType) for s in resource.scope_spans
         ):
             return False
     for entry in [] if isinstance(logs, UnsetType) else logs:
@@ -240,17 +233,19 @@ def _is_common(batch: wire.Batch) -> bool:
     return True
 
 
-def _start(data: bytes, position: int, end: int) -> int:
+def _start(span: bytes) -> int:
     """Find a span's start without decoding it: within JSON's strings every quote has a backslash before it."""
-    at = data.find(_START_KEY, position, end)
-    if at >= 0:
+    at = span.find(_START_KEY)
+    if at >= 0 and span.find(b"{", 1, at) < 0:
         at += len(_START_KEY)
-        digits = data[at : data.find(b'"', at, end)]
+        digits = span[at : span.find(b'"', at)]
         return int(digits) if digits.isdigit() and len(digits) < 20 else 0
+    # It is written in another way, or what was found may be the start of something within the span.
     try:
-        return wire.integer(wire.decode_span(data[position:end]).start_time_unix_nano) or 0
+        return wire.integer(wire.decode_span(span).start_time_unix_nano) or 0
     except (ValueError, RecursionError):
-        return 0
+        found = salvage_span(span, silence)
+        return 0 if found is None else wire.integer(found.start_time_unix_nano) or 0
 
 
 def _after(data: bytes, end: int) -> int:
@@ -261,25 +256,12 @@ def _after(data: bytes, end: int) -> int:
     return end if found is None else found.end()
 
 
-def _ids(data: bytes) -> tuple[str, int]:
-    """Give trace id and start of a span that does not decode as a whole."""
-    try:
-        value = parse(data, silence)
-    except (ValueError, RecursionError):
-        return "", 0
-    if not isinstance(value, dict):
-        return "", 0
-    trace_id = value.get("traceId")
-    return trace_id if isinstance(trace_id, str) else "", wire.integer(value.get("startTimeUnixNano")) or 0
-
-
-def _trace_key(trace_id: str, data: bytes) -> bytes:
-    """Give the 16 bytes by which a trace is grouped; a record without a trace id is a trace of its own."""
-    identity = canonical_id(trace_id, 16)
-    if identity:
-        return bytes.fromhex(identity)
-    source = data if identity == "" else trace_id.encode(errors="replace")
-    return hashlib.blake2b(source, digest_size=16).digest()
+def _trace_key(trace_id: str) -> bytes | None:
+    """Give the 16 bytes by which a trace is grouped; ``None`` for a record without a trace id."""
+    identity = canonical_id(trace_id, TRACE_ID_BYTES)
+    if identity is None:
+        return hashlib.blake2b(trace_id.encode(errors="replace"), digest_size=TRACE_ID_BYTES).digest()
+    return bytes.fromhex(identity) or None
 
 
 def _not_otlp(document: JsonValue) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from pixie_otel.traces.report import Problem
@@ -42,48 +42,38 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
     """
     found: list[Problem] = []
 
-    def add(kind: str, positions: Sequence[int], message: Callable[[int], str]) -> None:
-        if positions:
-            first = spans[positions[0]]
-            text = f"{message(len(positions))} (first: {first.name!r} {first.span_id})"
-            found.append(Problem(kind, text, source, trace_id=trace_id, span_id=first.span_id))
+    def add(kind: str, positions: Sequence[int], message: str) -> None:
+        first = spans[positions[0]]
+        text = f"{message} (first: {first.name!r} {first.span_id})"
+        found.append(Problem(kind, text, source, trace_id=trace_id, span_id=first.span_id))
 
-    add(
-        "orphan-span",
-        links.orphans,
-        lambda count: f"{_spans(count)} of {len(spans)} have a parent that is not in the input",
-    )
-    add("self-parent", links.self_parents, lambda count: f"{_spans(count)} named as their own parent")
-    add("parent-cycle", links.cut, lambda count: f"{count} cycles of parents, cut at the span that starts first")
+    if orphans := links.orphans:
+        add("orphan-span", orphans, f"{_spans(orphans)} of {len(spans)} have a parent that is not in the input")
+    if links.self_parents:
+        add("self-parent", links.self_parents, f"{_spans(links.self_parents)} named as their own parent")
+    if links.cut:
+        add("parent-cycle", links.cut, f"{len(links.cut)} cycles of parents, cut at the span that starts first")
     if len(links.roots) > 1:
-        add("several-roots", links.roots, lambda count: f"the trace has {count} roots")
-    if len(links.orphans) == len(links.roots):
-        add("missing-root", links.orphans[:1], lambda _: "the trace has no true root: its top span is not in the input")
-    add("missing-time", [at for at, span in enumerate(spans) if not span.start_time_unix_nano], _without_time)
-    add(
-        "clock-skew",
-        _skewed(spans, links),
-        lambda count: f"{_spans(count)} with an end before its start, or a start before its parent's",
-    )
-    dropped = [at for at, span in enumerate(spans) if span.dropped_attributes]
-    total = sum(spans[at].dropped_attributes for at in dropped)
-    add(
-        "dropped-attributes",
-        dropped,
-        lambda count: (
-            f"{total} attributes of {_spans(count)} were dropped where they were made, so content may be missing; "
-            "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT there"
-        ),
-    )
+        add("several-roots", links.roots, f"the trace has {len(links.roots)} roots")
+    if orphans and len(orphans) == len(links.roots):
+        add("missing-root", orphans, "the trace has no true root: its top span is not in the input")
+    if timeless := [at for at, span in enumerate(spans) if not span.start_time_unix_nano]:
+        add("missing-time", timeless, f"{_spans(timeless)} without a start time")
+    if skewed := _skewed(spans, links):
+        add("clock-skew", skewed, f"{_spans(skewed)} with an end before its start, or a start before its parent's")
+    if dropped := [at for at, span in enumerate(spans) if span.dropped_attributes]:
+        total = sum(spans[at].dropped_attributes for at in dropped)
+        add(
+            "dropped-attributes",
+            dropped,
+            f"{total} attributes of {_spans(dropped)} were dropped where they were made, so content may be missing; "
+            "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT there",
+        )
     return found
 
 
-def _spans(count: int) -> str:
-    return "1 span" if count == 1 else f"{count} spans"
-
-
-def _without_time(count: int) -> str:
-    return f"{_spans(count)} without a start time"
+def _spans(positions: Sequence[int]) -> str:
+    return "1 span" if len(positions) == 1 else f"{len(positions)} spans"
 
 
 def _skewed(spans: Sequence[Checkable], links: Links) -> list[int]:

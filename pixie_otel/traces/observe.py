@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pixie_otel import attributes as keys
 from pixie_otel.traces import dialects
-from pixie_otel.traces.dialects.chat import answer, plain_messages
+from pixie_otel.traces.dialects.plain import answer, plain_messages
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.values import text
 from pixie_otel.traces.messages import AssistantMessage
@@ -34,11 +34,22 @@ _FINISH_REASONS: Final = {
     "tool-calls": "tool_calls",
     "tool_call": "tool_calls",
     "function_call": "tool_calls",
+    "eos_token": "stop",
     "max_tokens": "length",
     "max_output_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
     "content-filter": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+    "prohibited_content": "content_filter",
+    "blocklist": "content_filter",
+    "recitation": "content_filter",
+    "spii": "content_filter",
     "safety": "content_filter",
     "refusal": "content_filter",
+    "failed": "error",
+    "malformed_function_call": "error",
 }
 
 
@@ -175,8 +186,10 @@ def _error(facts: SpanFacts) -> SpanError | None:
     if facts.status_message is None and kind is None:
         return None
     message = facts.status_message or ""
-    for event in facts.events:
+    # The last is the one that ended the span; those before it may have been handled.
+    for event in reversed(facts.events):
         if event.name == keys.EXCEPTION_EVENT:
             kind = kind or text(event.attributes.get(keys.EXCEPTION_TYPE))
             message = message or text(event.attributes.get(keys.EXCEPTION_MESSAGE)) or ""
+            break
     return SpanError(message=message, type=kind)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from pixie_otel import attributes as keys
-from pixie_otel.evaluable import JsonValue
+from pixie_otel.evaluable import JsonValue, canonical_json
 from pixie_otel.traces import wire
 from pixie_otel.traces.dialects.reading import SpanFacts
+from pixie_otel.traces.ids import read_span_id
+from pixie_otel.traces.lenient import Complain, shown, silence
 from pixie_otel.traces.observe import observe
-from pixie_otel.traces.salvage import Complain, clean, parse, salvage_attributes, salvage_value
+from pixie_otel.traces.salvage import salvage_attributes, salvage_events, salvage_object, salvage_value
 from pixie_otel.traces.spans import ObserveSpan, Scope, SpanEvent
 
-__all__ = ["Origin", "SpanRecord", "log_time"]
+__all__ = ["Origin", "SpanRecord", "log_time", "span_digest"]
 
-_STATUS_ERRORS: Final = frozenset({2, "2", "STATUS_CODE_ERROR", "ERROR", "StatusCode.ERROR"})
+_UNSET: Final = 0
+_ERROR: Final = 2
+_STATUS_CODES: Final = {"": _UNSET, "UNSET": _UNSET, "OK": 1, "ERROR": _ERROR}
 _OTEL_KINDS: Final = ("", "internal", "server", "client", "producer", "consumer")
+_OTEL_KIND_NUMBERS: Final = {"UNSPECIFIED": 0, **{kind.upper(): number for number, kind in enumerate(_OTEL_KINDS)}}
 
 
 class Origin:
@@ -31,37 +37,60 @@ class Origin:
         logs: Whether they are log records.
     """
 
-    __slots__ = ("_resource", "_scope", "logs", "resource_json", "scope_json", "source")
+    __slots__ = ("_decoded", "logs", "resource_json", "scope_json", "source")
 
     def __init__(self, source: str, resource: bytes, scope: bytes, *, logs: bool = False) -> None:
         self.source = source
         self.resource_json = resource
         self.scope_json = scope
         self.logs = logs
-        self._resource: dict[str, JsonValue] | None = None
-        self._scope: Scope | None = None
+        self._decoded: _Decoded | None = None
 
     def order(self) -> tuple[bytes, bytes, str]:
         """Give the key by which one of two origins of the same span is chosen."""
         return (self.resource_json, self.scope_json, self.source)
 
-    def resource(self, complain: Complain) -> dict[str, JsonValue]:
-        """Give the resource's attributes, decoded once."""
-        if self._resource is None:
-            self._resource = _attributes_within(_object(self.resource_json, complain), complain)
-        return self._resource
+    @property
+    def resource(self) -> dict[str, JsonValue]:
+        """The resource's attributes."""
+        return self._decode().resource
 
-    def scope(self, complain: Complain) -> Scope:
-        """Give the scope, decoded once."""
-        if self._scope is None:
-            found = _object(self.scope_json, complain)
-            name, version = found.get("name"), found.get("version")
-            self._scope = Scope(
-                name=name if isinstance(name, str) else "",
-                version=version if isinstance(version, str) else "",
-                attributes=_attributes_within(found, complain),
+    @property
+    def scope(self) -> Scope:
+        """The instrumentation scope."""
+        return self._decode().scope
+
+    @property
+    def complaints(self) -> list[tuple[str, str]]:
+        """What is wrong with the two, by kind and message."""
+        return self._decode().complaints
+
+    def _decode(self) -> _Decoded:
+        if self._decoded is None:
+            complaints: list[tuple[str, str]] = []
+
+            def complain(kind: str, message: str) -> None:
+                complaints.append((kind, message))
+
+            resource = salvage_object(self.resource_json, complain, "resource")
+            scope = salvage_object(self.scope_json, complain, "scope")
+            name, version = scope.get("name"), scope.get("version")
+            self._decoded = _Decoded(
+                _attributes_within(resource, complain),
+                Scope(
+                    name=name if isinstance(name, str) else "",
+                    version=version if isinstance(version, str) else "",
+                    attributes=_attributes_within(scope, complain),
+                ),
+                complaints,
             )
-        return self._scope
+        return self._decoded
+
+
+class _Decoded(NamedTuple):
+    resource: dict[str, JsonValue]
+    scope: Scope
+    complaints: list[tuple[str, str]]
 
 
 class SpanRecord:
@@ -104,8 +133,8 @@ class SpanRecord:
         self.span_id = span_id
         self.parent_span_id = parent_span_id
         self.complain = complain
-        self.start_time_unix_nano = max(0, wire.integer(span.start_time_unix_nano) or 0)
-        self.end_time_unix_nano = max(0, wire.integer(span.end_time_unix_nano) or 0)
+        self.start_time_unix_nano = _nanoseconds(span.start_time_unix_nano, "startTimeUnixNano", complain)
+        self.end_time_unix_nano = _nanoseconds(span.end_time_unix_nano, "endTimeUnixNano", complain)
         self.logs: list[wire.WireLog] = []
 
     @property
@@ -128,9 +157,10 @@ class SpanRecord:
         return parts
 
     def observe(self) -> ObserveSpan:
-        """Decode the span and read it through its dialects."""
+        """Decode the span and read it through its dialects; what is wrong with it is told the first time only."""
+        complain, self.complain = self.complain, silence
         status = self.span.status
-        failed = status is not None and status.code in _STATUS_ERRORS
+        failed = _status_code(status, complain) == _ERROR
         return observe(
             SpanFacts(
                 trace_id=self.trace_id,
@@ -139,62 +169,81 @@ class SpanRecord:
                 name=self.name,
                 start_time_unix_nano=self.start_time_unix_nano,
                 end_time_unix_nano=self.end_time_unix_nano,
-                attributes=_attributes(self.span.attributes, self.complain),
-                events=self._events(),
-                resource=dict(self.origin.resource(self.complain)),
-                scope=self.origin.scope(self.complain),
-                otel_kind=_otel_kind(self.span.kind),
+                attributes=_attributes(self.span.attributes, complain),
+                events=self._events(complain),
+                resource=dict(self.origin.resource),
+                scope=self.origin.scope,
+                otel_kind=_otel_kind(self.span.kind, complain),
                 status_message=(status.message or "") if status is not None and failed else None,
                 dropped_attributes=self.dropped_attributes,
             )
         )
 
-    def _events(self) -> tuple[SpanEvent, ...]:
-        raw = bytes(self.span.events)
-        if not self.logs and raw in (b"null", b"[]"):
-            return ()
-        found = [
-            SpanEvent(
-                name=event.name or "",
-                time_unix_nano=wire.integer(event.time_unix_nano) or 0,
-                attributes=_attributes(event.attributes, self.complain),
-            )
-            for event in self._wire_events(raw)
-        ]
-        found.extend(self._log_event(log) for log in self.logs)
+    def _events(self, complain: Complain) -> tuple[SpanEvent, ...]:
+        found = _span_events(self.span, complain)
+        found.extend(_log_event(log, complain) for log in self.logs)
         # Producers of log records often give them all the same time, and then their order counts.
         found.sort(key=lambda event: event.time_unix_nano)
         return tuple(found)
 
-    def _wire_events(self, raw: bytes) -> list[wire.WireEvent]:
-        try:
-            return wire.decode_events(raw) or []
-        except (ValueError, RecursionError):
-            pass
-        found: list[wire.WireEvent] = []
-        for item in _list(raw, self.complain):
-            if not isinstance(item, dict):
-                self.complain("bad-value", "an event is no object; it is skipped")
-                continue
-            name, time = item.get("name"), wire.integer(item.get("timeUnixNano"))
-            found.append(
-                wire.WireEvent(
-                    name=name if isinstance(name, str) else "",
-                    time_unix_nano=time or 0,
-                    attributes=Raw(msgspec.json.encode(item.get("attributes"))),
-                )
-            )
-        return found
 
-    def _log_event(self, log: wire.WireLog) -> SpanEvent:
-        attributes = _attributes(log.attributes, self.complain)
-        name = log.event_name or attributes.get(keys.EVENT_NAME)
-        return SpanEvent(
-            name=name if isinstance(name, str) else "",
-            time_unix_nano=log_time(log),
-            attributes=attributes,
-            body=_value(log.body, self.complain),
+def _span_events(span: wire.WireSpan, complain: Complain) -> list[SpanEvent]:
+    """Decode a span's events, in the order in which they stand.
+
+    Args:
+        span: The span.
+        complain: Told of values that cannot be decoded.
+    """
+    raw = bytes(span.events)
+    if raw in {b"null", b"[]"}:
+        return []
+    try:
+        events = wire.decode_events(raw) or []
+    except (ValueError, RecursionError):
+        events = salvage_events(raw, complain)
+    return [
+        SpanEvent(
+            name=event.name or "",
+            time_unix_nano=_nanoseconds(event.time_unix_nano, "an event's timeUnixNano", complain),
+            attributes=_attributes(event.attributes, complain),
         )
+        for event in events
+    ]
+
+
+def span_digest(span: wire.WireSpan) -> bytes:
+    """Give 16 bytes that are the same for every way of writing the same span, trace, resource and scope left aside.
+
+    Args:
+        span: The span.
+    """
+    status = span.status
+    facts: list[JsonValue] = [
+        read_span_id(span.span_id),
+        read_span_id(span.parent_span_id),
+        span.name or "",
+        _otel_kind(span.kind, silence),
+        _nanoseconds(span.start_time_unix_nano, "", silence),
+        _nanoseconds(span.end_time_unix_nano, "", silence),
+        _status_code(status, silence),
+        "" if status is None else status.message or "",
+        _attributes(span.attributes, silence),
+        [[event.name, event.time_unix_nano, event.attributes] for event in _span_events(span, silence)],
+        wire.integer(span.dropped_attributes_count) or 0,
+    ]
+    return hashlib.blake2b(canonical_json(facts).encode(), digest_size=16).digest()
+
+
+def _log_event(log: wire.WireLog, complain: Complain) -> SpanEvent:
+    attributes = _attributes(log.attributes, complain)
+    name = log.event_name or attributes.get(keys.EVENT_NAME)
+    try:
+        body = wire.decode_value(log.body)
+    except (ValueError, RecursionError):
+        body = salvage_value(bytes(log.body), complain, "a log record's body")
+    return SpanEvent(
+        name=name if isinstance(name, str) else "", time_unix_nano=log_time(log), attributes=attributes, body=body
+    )
 
 
 def log_time(log: wire.WireLog) -> int:
@@ -209,48 +258,37 @@ def _attributes(raw: Raw, complain: Complain) -> dict[str, JsonValue]:
         return salvage_attributes(bytes(raw), complain)
 
 
-def _value(raw: Raw, complain: Complain) -> JsonValue:
-    try:
-        return wire.decode_value(raw)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return salvage_value(clean(parse(bytes(raw), complain), complain), complain, "body")
-    except (ValueError, RecursionError):
-        complain("bad-value", "a log record's body cannot be decoded; it is skipped")
-        return None
-
-
-def _object(data: bytes, complain: Complain) -> dict[str, JsonValue]:
-    try:
-        found = clean(parse(data, complain), complain)
-    except (ValueError, RecursionError):
-        complain("bad-value", "a resource or scope cannot be decoded; it is skipped")
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _list(data: bytes, complain: Complain) -> list[JsonValue]:
-    try:
-        found = clean(parse(data, complain), complain)
-    except (ValueError, RecursionError):
-        complain("bad-value", "the events cannot be decoded; they are skipped")
-        return []
-    if not isinstance(found, list):
-        complain("bad-value", "the events are no list; they are skipped")
-        return []
-    return found
-
-
 def _attributes_within(found: dict[str, JsonValue], complain: Complain) -> dict[str, JsonValue]:
     return _attributes(Raw(msgspec.json.encode(found.get("attributes"))), complain)
 
 
-def _otel_kind(kind: int | str | None) -> str:
-    if isinstance(kind, str) and not kind.isascii():
-        return ""
+def _nanoseconds(value: str | int | None, what: str, complain: Complain) -> int:
+    number = wire.integer(value)
+    if number is not None and number >= 0:
+        return number
+    if value:
+        complain("bad-value", f"{what} is {shown(value)}, no time in nanoseconds since 1970; it is read as unknown")
+    return 0
+
+
+def _otel_kind(kind: int | str | None, complain: Complain) -> str:
     number = wire.integer(kind)
-    if number is not None:
-        return _OTEL_KINDS[number] if 0 <= number < len(_OTEL_KINDS) else ""
-    name = str(kind or "").removeprefix("SPAN_KIND_").removeprefix("SpanKind.").lower()
-    return name if name in _OTEL_KINDS else ""
+    if number is None:
+        name = str(kind or "").upper().removeprefix("SPAN_KIND_").removeprefix("SPANKIND.")
+        number = _OTEL_KIND_NUMBERS.get(name)
+    if number is None or not 0 <= number < len(_OTEL_KINDS):
+        complain("bad-value", f"kind is {shown(kind)}, none of OpenTelemetry's span kinds; it is left out")
+        return ""
+    return _OTEL_KINDS[number]
+
+
+def _status_code(status: wire.WireStatus | None, complain: Complain) -> int:
+    code = None if status is None else status.code
+    number = wire.integer(code)
+    if number is None:
+        name = str(code or "").upper().removeprefix("STATUS_CODE_").removeprefix("STATUSCODE.")
+        number = _STATUS_CODES.get(name)
+    if number is None or not _UNSET <= number <= _ERROR:
+        complain("bad-value", f"status.code is {shown(code)}, none of OpenTelemetry's; it is read as unset")
+        return _UNSET
+    return number

@@ -115,12 +115,15 @@ class SourceReport:
 class ReadReport:
     """The accounting of a whole reading: exact counts of everything, and the first problems of each kind in full.
 
+    When the reading has ended, ``spans_read == spans_used + duplicate_spans + bad_spans``.
+
     Attributes:
         strict: Whether the first problem ends the reading with an `InputError`.
         max_problems_per_kind: How many problems of one kind are kept; all are counted.
         spans_read: Spans found in the inputs.
         spans_used: Spans that became part of a trace.
         duplicate_spans: Spans left out because the same span was there already.
+        bad_spans: Spans that could not be read at all.
         log_records: Log records found.
         log_records_used: Log records that belonged to a span.
         metrics: Metrics passed over.
@@ -131,6 +134,7 @@ class ReadReport:
     spans_read: int = 0
     spans_used: int = 0
     duplicate_spans: int = 0
+    bad_spans: int = 0
     log_records: int = 0
     log_records_used: int = 0
     metrics: int = 0
@@ -208,6 +212,7 @@ class ReadReport:
             "spans_read": self.spans_read,
             "spans_used": self.spans_used,
             "duplicate_spans": self.duplicate_spans,
+            "bad_spans": self.bad_spans,
             "log_records": self.log_records,
             "log_records_used": self.log_records_used,
             "metrics": self.metrics,

@@ -1,140 +1,33 @@
-"""Save what can be saved of JSON that is not quite OTLP: one bad value costs that value.
+"""Save what can be saved of spans, log records and values that are not as OTLP says: one bad value costs that value.
 
-The fast path decodes whole structures and knows only "right" or "wrong". What is wrong comes here, is parsed into plain
-Python values, put into the form that the fast path reads, and each thing that had to be given up is told.
+The fast path decodes whole structures and knows only "right" or "wrong". What is wrong comes here, is read leniently,
+put into the form that the fast path gives, and each thing that had to be given up is told.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
 from pixie_otel.evaluable import JsonValue
-from pixie_otel.traces.wire import WireSpan, WireStatus, integer, json_double
+from pixie_otel.traces.lenient import Complain, read_json, shown
+from pixie_otel.traces.wire import MAX_VALUE_DEPTH, WireEvent, WireLog, WireSpan, WireStatus, integer, json_double
 
 __all__ = [
-    "Complain",
-    "canonical_id",
-    "clean",
-    "parse",
     "salvage_attributes",
+    "salvage_events",
+    "salvage_log",
+    "salvage_object",
     "salvage_span",
     "salvage_value",
-    "silence",
 ]
 
-Complain: TypeAlias = Callable[[str, str], None]
-"""Takes the kind of a problem and what to say about it."""
+_JsonObject: TypeAlias = dict[str, JsonValue]
 
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
-_SNAKE: Final = re.compile(r"_([a-z])")
-_HEX: Final = re.compile(r"[0-9a-fA-F]+", re.ASCII)
-_ID_CHARACTERS: Final = {16: (32, 24, 22), 8: (16, 12, 11)}
-"""How long an id of so many bytes is in hex, in base64, and in base64 without padding."""
-_SNAKE_KEYS: Final = frozenset(
-    {
-        "resource_spans",
-        "resource_logs",
-        "resource_metrics",
-        "scope_spans",
-        "scope_logs",
-        "log_records",
-        "instrumentation_library_spans",
-        "instrumentation_library",
-        "instrumentation_library_logs",
-        "schema_url",
-        "trace_id",
-        "span_id",
-        "parent_span_id",
-        "trace_state",
-        "start_time_unix_nano",
-        "end_time_unix_nano",
-        "time_unix_nano",
-        "observed_time_unix_nano",
-        "event_name",
-        "dropped_attributes_count",
-        "dropped_events_count",
-        "dropped_links_count",
-        "string_value",
-        "bool_value",
-        "int_value",
-        "double_value",
-        "array_value",
-        "kvlist_value",
-        "bytes_value",
-    }
-)
-
-
-def silence(kind: str, message: str) -> None:
-    """Take a complaint that was made elsewhere already.
-
-    Args:
-        kind: Not used.
-        message: Not used.
-    """
-
-
-def parse(data: bytes, complain: Complain) -> JsonValue:
-    """Parse JSON that the fast decoder refused, giving up as little as possible.
-
-    Args:
-        data: The bytes of one JSON value.
-        complain: Told of invalid UTF-8 and of NaN and infinities, which become text.
-
-    Returns:
-        The value, not yet cleaned.
-
-    Raises:
-        ValueError: It is no JSON.
-        RecursionError: It is nested too deep.
-    """
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        complain("invalid-utf8", "bytes that are no UTF-8 were replaced by U+FFFD")
-        text = data.decode(errors="replace")
-
-    def constant(name: str) -> str:
-        complain("bad-value", f"{name} is no JSON; it is read as text")
-        return name
-
-    value: JsonValue = json.loads(text, parse_constant=constant)
-    return value
-
-
-def clean(value: JsonValue, complain: Complain) -> JsonValue:
-    """Put a parsed document into the form that the fast decoder reads.
-
-    Args:
-        value: Any parsed JSON.
-        complain: Told of lone surrogates.
-
-    Returns:
-        The same with OTLP's snake_case keys in lowerCamelCase, lone surrogates replaced, and numbers that have no
-        64-bit form as text.
-    """
-    if isinstance(value, str):
-        if value.isascii() or not _SURROGATES.search(value):
-            return value
-        complain("lone-surrogate", "half a surrogate pair was replaced by U+FFFD")
-        return _SURROGATES.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {_camel(str(clean(key, complain))): clean(inner, complain) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [clean(inner, complain) for inner in value]
-    if isinstance(value, float):
-        return json_double(value)
-    if isinstance(value, int) and not isinstance(value, bool) and integer(value) is None:
-        return str(value)
-    return value
+_LONGEST_PATH: Final = 200
 
 
 def salvage_span(data: bytes, complain: Complain) -> WireSpan | None:
@@ -147,218 +40,290 @@ def salvage_span(data: bytes, complain: Complain) -> WireSpan | None:
     Returns:
         The span, or ``None`` where it is no JSON object.
     """
-    try:
-        value = clean(parse(data, complain), complain)
-    except (ValueError, RecursionError) as error:
-        complain("bad-span", f"a span cannot be decoded ({_why(error)}); it is skipped")
+    span = _record(data, complain, "span")
+    if span is None:
         return None
-    if not isinstance(value, dict):
-        complain("bad-span", f"a span is {_shown(value)}, not an object; it is skipped")
-        return None
-    status = value.get("status")
     return WireSpan(
-        trace_id=_text(value, "traceId", complain),
-        span_id=_text(value, "spanId", complain),
-        parent_span_id=_text(value, "parentSpanId", complain),
-        name=_text(value, "name", complain),
-        kind=_enum(value.get("kind"), "kind", complain),
-        start_time_unix_nano=_number(value, "startTimeUnixNano", complain),
-        end_time_unix_nano=_number(value, "endTimeUnixNano", complain),
-        attributes=_raw(value.get("attributes")),
-        events=_raw(value.get("events")),
-        status=_status(status, complain),
-        dropped_attributes_count=_number(value, "droppedAttributesCount", complain),
-        dropped_events_count=_number(value, "droppedEventsCount", complain),
+        trace_id=_text(span, "traceId", complain),
+        span_id=_text(span, "spanId", complain),
+        parent_span_id=_text(span, "parentSpanId", complain),
+        name=_text(span, "name", complain),
+        kind=_enum(span, "kind", complain),
+        start_time_unix_nano=_number(span, "startTimeUnixNano", complain),
+        end_time_unix_nano=_number(span, "endTimeUnixNano", complain),
+        attributes=_raw(span.get("attributes")),
+        events=_raw(span.get("events")),
+        status=_status(span.get("status"), complain),
+        dropped_attributes_count=_number(span, "droppedAttributesCount", complain),
+        dropped_events_count=_number(span, "droppedEventsCount", complain),
     )
 
 
-def salvage_attributes(data: bytes, complain: Complain) -> dict[str, JsonValue]:
+def salvage_log(data: bytes, complain: Complain) -> WireLog | None:
+    """Read a log record as `salvage_span` reads a span."""
+    log = _record(data, complain, "log")
+    if log is None:
+        return None
+    return WireLog(
+        trace_id=_text(log, "traceId", complain),
+        span_id=_text(log, "spanId", complain),
+        time_unix_nano=_number(log, "timeUnixNano", complain),
+        observed_time_unix_nano=_number(log, "observedTimeUnixNano", complain),
+        event_name=_text(log, "eventName", complain),
+        body=_raw(log.get("body")),
+        attributes=_raw(log.get("attributes")),
+    )
+
+
+def salvage_events(data: bytes, complain: Complain) -> list[WireEvent]:
+    """Read a span's events one by one.
+
+    Args:
+        data: The JSON of the events.
+        complain: Told of each one, and each field, that had to be given up.
+    """
+    events: list[WireEvent] = []
+    for item in _items(data, complain, "events"):
+        if isinstance(item, dict):
+            name = _text(item, "name", complain)
+            time = _number(item, "timeUnixNano", complain)
+            events.append(WireEvent(name, time, _raw(item.get("attributes"))))
+        else:
+            complain("bad-value", f"an event is {shown(item)}, not an object; it is skipped")
+    return events
+
+
+def salvage_object(data: bytes, complain: Complain, what: str) -> _JsonObject:
+    """Read a resource or a scope; give an empty object where it is none.
+
+    Args:
+        data: Its JSON.
+        complain: Told of what had to be given up.
+        what: What it is, for messages.
+    """
+    found = _json(data, complain, what)
+    if isinstance(found, dict):
+        return found
+    if found is not None:
+        complain("bad-value", f"the {what} is {shown(found)}, not an object; it is left out")
+    return {}
+
+
+def salvage_attributes(data: bytes, complain: Complain) -> _JsonObject:
     """Decode attributes one by one; of a key that stands twice the last value counts.
 
     Args:
-        data: The JSON of the attributes.
+        data: The JSON of the attributes: OTLP's list of pairs, or an object.
         complain: Told of each one that had to be given up.
 
     Returns:
         The values by key.
     """
-    try:
-        pairs = clean(parse(data, complain), complain)
-    except (ValueError, RecursionError) as error:
-        complain("bad-value", f"attributes cannot be decoded ({_why(error)}); they are skipped")
-        return {}
+    pairs = _json(data, complain, "attributes")
     if isinstance(pairs, dict):
-        return pairs
+        return {key: _mapped(value, complain, key) for key, value in pairs.items()}
     if not isinstance(pairs, list):
         if pairs is not None:
-            complain("bad-value", f"attributes are {_shown(pairs)}, not a list; they are skipped")
+            complain("bad-value", f"attributes are {shown(pairs)}, not a list of keys and values; they are left out")
         return {}
-    values: dict[str, JsonValue] = {}
-    for pair in pairs:
-        if not isinstance(pair, dict) or not isinstance(key := pair.get("key"), str):
-            complain("bad-value", f"an attribute is {_shown(pair)}, with no text as its key; it is skipped")
-            continue
-        if key in values:
-            complain("duplicate-key", f"attribute {key!r} stands twice; the last value counts")
-        values[key] = salvage_value(pair.get("value"), complain, key)
-    return values
+    return _pairs(pairs, complain, "attribute", MAX_VALUE_DEPTH)
 
 
-def salvage_value(value: JsonValue, complain: Complain, where: str) -> JsonValue:
-    """Read one AnyValue as well as it can be read.
+def salvage_value(data: bytes, complain: Complain, where: str) -> JsonValue:
+    """Decode one AnyValue as well as it can be decoded.
 
     Args:
-        value: The parsed AnyValue.
-        complain: Told where it is not as OTLP says.
-        where: What to call it in a message.
+        data: Its JSON.
+        complain: Told of each part that had to be given up.
+        where: What it is, for messages.
 
     Returns:
         The value; where its type does not fit, what stood there.
     """
-    if value is None:
+    return _value(_json(data, complain, where), complain, where, MAX_VALUE_DEPTH)
+
+
+def _record(data: bytes, complain: Complain, kind: str) -> _JsonObject | None:
+    try:
+        value = read_json(data, complain)
+    except (ValueError, RecursionError) as error:
+        complain(f"bad-{kind}", f"a {kind} cannot be decoded ({_why(error)}); it is skipped")
         return None
-    if not isinstance(value, dict):
-        complain("bad-value", f"{where} is {_shown(value)} itself, not an object that says its type")
+    if isinstance(value, dict):
         return value
-    for variant, inner in value.items():
-        if inner is None:
-            continue
-        read = _VARIANTS.get(variant)
-        if read is not None:
-            return read(inner, complain, where)
+    complain(f"bad-{kind}", f"a {kind} is {shown(value)}, not an object; it is skipped")
     return None
 
 
-def canonical_id(value: str, size: int) -> str | None:
-    """Read a trace or span id.
-
-    Args:
-        value: Hex of either case, with or without ``0x``, or base64; the length tells which.
-        size: The id's size in bytes: 16 for traces, 8 for spans.
-
-    Returns:
-        Lower-case hex; ``""`` for an empty or all-zero id; ``None`` where it is no such id.
-    """
-    text = value.strip().removeprefix("0x")
-    hexadecimal, padded, bare = _ID_CHARACTERS[size]
-    if not text.strip("0"):
-        return ""
-    if len(text) == hexadecimal and _HEX.fullmatch(text):
-        return text.lower()
-    if len(text) in (padded, bare):
-        try:
-            data = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-        except (binascii.Error, ValueError):
-            return None
-        return data.hex() if len(data) == size else None
-    return None
+def _json(data: bytes, complain: Complain, what: str) -> JsonValue:
+    try:
+        return read_json(data, complain)
+    except (ValueError, RecursionError) as error:
+        complain("bad-value", f"the {what} cannot be decoded ({_why(error)}); left out")
+        return None
 
 
-def _camel(key: str) -> str:
-    return _SNAKE.sub(lambda match: match[1].upper(), key) if key in _SNAKE_KEYS else key
+def _items(data: bytes, complain: Complain, what: str) -> list[JsonValue]:
+    found = _json(data, complain, what)
+    if isinstance(found, list):
+        return found
+    if found is not None:
+        complain("bad-value", f"the {what} are {shown(found)}, not a list; they are left out")
+    return []
 
 
-def _text(span: dict[str, JsonValue], key: str, complain: Complain) -> str:
-    value = span.get(key)
+def _text(record: _JsonObject, key: str, complain: Complain) -> str:
+    value = record.get(key)
     if isinstance(value, str) or value is None:
         return value or ""
-    complain("bad-value", f"{key} is {_shown(value)}, not text")
-    return "" if isinstance(value, dict | list) else str(value)
+    if isinstance(value, dict | list):
+        complain("bad-value", f"{key} is {shown(value)}, not text; it is left out")
+        return ""
+    text = shown(value)
+    complain("bad-value", f"{key} is {text}, not text; it is read as {text!r}")
+    return text
 
 
-def _number(span: dict[str, JsonValue], key: str, complain: Complain) -> int:
-    value = span.get(key)
+def _number(record: _JsonObject, key: str, complain: Complain) -> int:
+    value = record.get(key)
     if value is None:
         return 0
     number = integer(value)
     if number is None:
-        complain("bad-value", f"{key} is {_shown(value)}, no integer; it is read as 0")
-        return 0
-    return number
+        complain("bad-value", f"{key} is {shown(value)}, no whole number in 64 bits; it is read as 0")
+    return number or 0
 
 
-def _enum(value: JsonValue, key: str, complain: Complain) -> int | str:
-    if value is None or isinstance(value, bool):
-        return 0
-    if isinstance(value, str):
-        return value
+def _enum(record: _JsonObject, key: str, complain: Complain) -> int | str:
+    value = record.get(key)
+    if value is None or isinstance(value, str):
+        return value or 0
     number = integer(value)
     if number is None:
-        complain("bad-value", f"{key} is {_shown(value)}, neither a number nor a name")
-        return 0
-    return number
+        complain("bad-value", f"{key} is {shown(value)}, neither a number nor a name; it is read as 0")
+    return number or 0
 
 
 def _status(value: JsonValue, complain: Complain) -> WireStatus | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        complain("bad-value", f"status is {_shown(value)}, not an object")
+        complain("bad-value", f"status is {shown(value)}, not an object; it is left out")
         return None
-    return WireStatus(_enum(value.get("code"), "status.code", complain), _text(value, "message", complain))
+    return WireStatus(_enum(value, "code", complain), _text(value, "message", complain))
 
 
 def _raw(value: JsonValue) -> Raw:
     return Raw(msgspec.json.encode(value))
 
 
-def _read_text(value: JsonValue, complain: Complain, where: str) -> JsonValue:
-    if not isinstance(value, str):
-        complain("bad-value", f"{where} says stringValue and is {_shown(value)}")
+def _mapped(value: JsonValue, complain: Complain, key: str) -> JsonValue:
+    """Read a value of attributes written as an object: an AnyValue, or the value itself."""
+    where = f"attribute {shown(key)}"
+    if isinstance(value, dict) and len(value) == 1 and not _VARIANTS.keys().isdisjoint(value):
+        return _value(value, complain, where, MAX_VALUE_DEPTH)
+    if not _is_shallow(value):
+        _tell_depth(complain, where)
+        return None
     return value
 
 
-def _read_integer(value: JsonValue, complain: Complain, where: str) -> JsonValue:
-    number = integer(value)
-    if number is None:
-        complain(
-            "bad-value", f"{where} says intValue and is {_shown(value)}, no 64-bit integer; it is kept as it stands"
-        )
-        return value
-    return number
+def _value(value: JsonValue, complain: Complain, where: str, depth: int) -> JsonValue:
+    if value is None:
+        return None
+    if not depth:
+        _tell_depth(complain, where)
+        return None
+    if not isinstance(value, dict):
+        return _kept(value, complain, where, "not an object that names its type")
+    given = [variant for variant in _VARIANTS if value.get(variant) is not None]
+    if not given:
+        is_null = value.keys() <= _VARIANTS.keys()
+        return None if is_null else _kept(value, complain, where, "none of OTLP's types")
+    if len(given) > 1:
+        complain("bad-value", f"{where} has {' and '.join(given)}; {given[0]} counts")
+    variant = given[0]
+    return _VARIANTS[variant](value[variant], complain, f"{where}.{variant}", depth)
 
 
-def _read_bool(value: JsonValue, complain: Complain, where: str) -> JsonValue:
-    if not isinstance(value, bool):
-        complain("bad-value", f"{where} says boolValue and is {_shown(value)}")
+def _kept(value: JsonValue, complain: Complain, where: str, why: str) -> JsonValue:
+    """Keep a value that is not as OTLP says."""
+    if not _is_shallow(value):
+        _tell_depth(complain, where)
+        return None
+    complain("bad-value", f"{where} is {shown(value)}, {why}; it is kept as it stands")
     return value
 
 
-def _read_double(value: JsonValue, complain: Complain, where: str) -> JsonValue:
-    try:
-        if isinstance(value, int | float | str):
-            return json_double(value)
-    except (ValueError, OverflowError):
-        pass
-    complain("bad-value", f"{where} says doubleValue and is {_shown(value)}")
-    return value
+def _tell_depth(complain: Complain, where: str) -> None:
+    shortened = where if len(where) <= _LONGEST_PATH else where[:_LONGEST_PATH] + "…"
+    complain("nested-too-deep", f"{shortened} is nested more than {MAX_VALUE_DEPTH} levels deep; it is left out")
 
 
-def _read_array(value: JsonValue, complain: Complain, where: str) -> JsonValue:
-    items = value.get("values") if isinstance(value, dict) else value
-    if not isinstance(items, list):
-        if items is not None:
-            complain("bad-value", f"{where} says arrayValue and is {_shown(value)}")
-        return []
-    return [salvage_value(item, complain, f"{where}[{index}]") for index, item in enumerate(items)]
+def _is_shallow(value: JsonValue) -> bool:
+    level = [value]
+    for _ in range(MAX_VALUE_DEPTH):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return True
+    return False
 
 
-def _read_mapping(value: JsonValue, complain: Complain, where: str) -> JsonValue:
-    pairs = value.get("values") if isinstance(value, dict) else value
-    if not isinstance(pairs, list):
-        if pairs is not None:
-            complain("bad-value", f"{where} says kvlistValue and is {_shown(value)}")
-        return {}
-    found: dict[str, JsonValue] = {}
+def _inside(value: JsonValue) -> Iterable[JsonValue]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _pairs(pairs: list[JsonValue], complain: Complain, where: str, depth: int) -> _JsonObject:
+    values: _JsonObject = {}
     for pair in pairs:
-        if isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
-            found[key] = salvage_value(pair.get("value"), complain, f"{where}.{key}")
-        else:
-            complain("bad-value", f"{where} holds {_shown(pair)} where a key and a value should stand; it is skipped")
-    return found
+        if not isinstance(pair, dict) or not isinstance(key := pair.get("key"), str):
+            complain("bad-value", f"{where}: {shown(pair)} stands where a key and a value should; it is left out")
+            continue
+        name = f"{where} {shown(key)}"
+        if key in values:
+            complain("duplicate-key", f"{name} stands twice; the last value counts")
+        values[key] = _value(pair.get("value"), complain, name, depth)
+    return values
 
 
-_VARIANTS: Final[dict[str, Callable[[JsonValue, Complain, str], JsonValue]]] = {
+def _read_text(value: JsonValue, complain: Complain, where: str, _depth: int) -> JsonValue:
+    return value if isinstance(value, str) else _kept(value, complain, where, "not text")
+
+
+def _read_integer(value: JsonValue, complain: Complain, where: str, _depth: int) -> JsonValue:
+    number = integer(value)
+    return _kept(value, complain, where, "no whole number in 64 bits") if number is None else number
+
+
+def _read_bool(value: JsonValue, complain: Complain, where: str, _depth: int) -> JsonValue:
+    return value if isinstance(value, bool) else _kept(value, complain, where, "neither true nor false")
+
+
+def _read_double(value: JsonValue, complain: Complain, where: str, _depth: int) -> JsonValue:
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        try:
+            return json_double(value)
+        except ValueError:
+            pass
+    return _kept(value, complain, where, "no number that 64 bits can hold")
+
+
+def _read_array(value: JsonValue, complain: Complain, where: str, depth: int) -> JsonValue:
+    items = value.get("values") if isinstance(value, dict) else value
+    if isinstance(items, list):
+        return [_value(item, complain, f"{where}[{index}]", depth - 1) for index, item in enumerate(items)]
+    return [] if items is None else _kept(items, complain, where, "not a list")
+
+
+def _read_mapping(value: JsonValue, complain: Complain, where: str, depth: int) -> JsonValue:
+    items = value.get("values") if isinstance(value, dict) else value
+    if isinstance(items, list):
+        return _pairs(items, complain, where, depth - 1)
+    return {} if items is None else _kept(items, complain, where, "not a list")
+
+
+# In the order in which the fast path looks for them.
+_VARIANTS: Final[dict[str, Callable[[JsonValue, Complain, str, int], JsonValue]]] = {
     "stringValue": _read_text,
     "intValue": _read_integer,
     "boolValue": _read_bool,
@@ -367,11 +332,6 @@ _VARIANTS: Final[dict[str, Callable[[JsonValue, Complain, str], JsonValue]]] = {
     "kvlistValue": _read_mapping,
     "bytesValue": _read_text,
 }
-
-
-def _shown(value: JsonValue) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _why(error: ValueError | RecursionError) -> str:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from pixie_otel import attributes as keys
 from pixie_otel.errors import ConfigError, ObservationError
 from pixie_otel.evaluable import Document, Evaluable, JsonValue, NamedData, ToolCall
-from pixie_otel.traces.dialects.chat import answer, plain_messages
+from pixie_otel.traces.dialects.plain import answer, plain_messages
 from pixie_otel.traces.messages import AssistantMessage
 from pixie_otel.traces.spans import LLMSpan, ObservationKind, ObserveSpan, ToolSpan
 from pixie_otel.traces.trace import Trace
@@ -172,7 +172,7 @@ def _pick_root(trace: Trace) -> list[Picked]:
         value = NamedData(name, wrapped.input if wrapped.output is None else wrapped.output)
         if purpose == "input":
             inputs.append(value)
-        else:
+        elif purpose in ("output", "state"):
             outputs.append(value)
             output_wrapped = output_wrapped or purpose == "output"
     if not output_wrapped and span.output is not None:

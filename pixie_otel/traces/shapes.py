@@ -7,13 +7,12 @@ exporters), in wrappers (``trace``, ``result``, ``data``), in lists, with keys i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from pixie_otel.evaluable import JsonValue
-from pixie_otel.traces.salvage import Complain, canonical_id
+from pixie_otel.traces.lenient import Complain, Notes, read_json, shown
 
 __all__ = ["Group", "groups"]
 
@@ -22,6 +21,10 @@ _SCOPE_LISTS: Final = ("scopeSpans", "instrumentationLibrarySpans")
 _LOG_LISTS: Final = ("scopeLogs", "instrumentationLibraryLogs")
 _RESOURCE_LISTS: Final = ("resourceSpans", "batches", "resourceLogs")
 _METRICS: Final = ("resourceMetrics", "resourceProfiles")
+_OTLP_KEYS: Final = frozenset({*_SCOPE_LISTS, *_LOG_LISTS, *_RESOURCE_LISTS, *_METRICS})
+_MAX_UNWRAPPINGS: Final = 10
+
+_JsonObject: TypeAlias = dict[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,111 +34,107 @@ class Group:
     Attributes:
         resource: The resource as it stood.
         scope: The instrumentation scope as it stood.
-        records: The spans or log records, each an object.
+        records: The spans or log records; what is no object among them is there too, to be accounted for.
         logs: Whether the records are log records.
         metrics: How many resource entries of metrics or profiles stood there in place of records.
     """
 
-    resource: JsonValue
-    scope: JsonValue
-    records: list[dict[str, JsonValue]]
+    resource: JsonValue = None
+    scope: JsonValue = None
+    records: tuple[JsonValue, ...] = ()
     logs: bool = False
     metrics: int = 0
 
 
-def groups(document: JsonValue, complain: Complain) -> Iterator[Group]:
-    """Find the spans and log records of a cleaned document, whatever its shape.
+def groups(document: JsonValue, complain: Complain) -> list[Group]:
+    """Find the spans and log records of a document, whatever its shape.
 
     Args:
-        document: A parsed document, as `pixie_otel.traces.salvage.clean` gives it.
-        complain: Told of parts that have the wrong type.
+        document: A parsed document, as `pixie_otel.traces.lenient.read_json` gives it.
+        complain: Told of parts that have the wrong type, and of what is no OTLP beside what is.
 
-    Yields:
-        The groups in the document's order; none where it holds no OTLP.
+    Returns:
+        The groups in the document's order, one without records where it is OTLP and holds nothing; none where it is no
+        OTLP.
     """
-    pending: list[JsonValue] = [document]
+    notes = Notes()
+    found: list[Group] = []
+    pending: list[tuple[JsonValue, int]] = [(document, 0)]
     while pending:
-        value = pending.pop()
+        value, unwrappings = pending.pop()
+        inside: list[JsonValue] = []
         if isinstance(value, list):
-            pending.extend(reversed(value))
+            inside = value
         elif isinstance(value, dict):
-            found = list(_groups_in(value, complain))
-            yield from found
-            if not found and not _holds_otlp(value):
-                pending.extend(_unwrapped(value[key]) for key in reversed(_WRAPPERS) if key in value)
+            here = list(_groups_in(value, notes))
+            if not here and not value.keys().isdisjoint(_OTLP_KEYS):
+                here = [Group()]
+            found += here
+            if not here and unwrappings < _MAX_UNWRAPPINGS:
+                unwrapped = [_unwrapped(value[key], notes) for key in _WRAPPERS if key in value]
+                inside = [inner for inner in unwrapped if inner is not None]
+                unwrappings += 1
+            if not here and not inside:
+                notes("not-otlp", f"{shown(value)} beside OTLP is none; it is left out")
+        elif value is not None:
+            notes("not-otlp", f"{shown(value)} beside OTLP is none; it is left out")
+        pending.extend((inner, unwrappings) for inner in reversed(inside))
+    if found:
+        notes.tell(complain)
+    return found
 
 
-def _groups_in(value: dict[str, JsonValue], complain: Complain) -> Iterator[Group]:
+def _groups_in(value: _JsonObject, complain: Complain) -> Iterator[Group]:
     for key in _RESOURCE_LISTS:
         for entry in _objects(value.get(key), key, complain):
             yield from _resource(entry, complain)
     for key in _METRICS:
-        if isinstance(entries := value.get(key), list):
-            yield Group(None, None, [], metrics=len(entries))
-    if any(key in value for key in (*_SCOPE_LISTS, *_LOG_LISTS)):
+        if entries := _listed(value.get(key), key, complain):
+            yield Group(metrics=len(entries))
+    if not value.keys().isdisjoint((*_SCOPE_LISTS, *_LOG_LISTS)):
         yield from _resource(value, complain)
     elif "spans" in value and ("scope" in value or "instrumentationLibrary" in value):
         yield from _scope(None, value, "spans", complain)
     elif _is_span(value):
-        yield Group(value.get("resource"), value.get("scope"), [_with_hex_ids(value, complain)])
+        yield Group(value.get("resource"), value.get("scope"), (value,))
 
 
-def _holds_otlp(value: dict[str, JsonValue]) -> bool:
-    return any(key in value for key in (*_RESOURCE_LISTS, *_METRICS, *_SCOPE_LISTS, *_LOG_LISTS))
+def _resource(entry: _JsonObject, complain: Complain) -> Iterator[Group]:
+    for keys, records in ((_SCOPE_LISTS, "spans"), (_LOG_LISTS, "logRecords")):
+        for key in keys:
+            for scope in _objects(entry.get(key), key, complain):
+                yield from _scope(entry.get("resource"), scope, records, complain)
 
 
-def _resource(entry: dict[str, JsonValue], complain: Complain) -> Iterator[Group]:
-    for key in _SCOPE_LISTS:
-        for scope in _objects(entry.get(key), key, complain):
-            yield from _scope(entry.get("resource"), scope, "spans", complain)
-    for key in _LOG_LISTS:
-        for scope in _objects(entry.get(key), key, complain):
-            yield from _scope(entry.get("resource"), scope, "logRecords", complain)
-
-
-def _scope(resource: JsonValue, entry: dict[str, JsonValue], key: str, complain: Complain) -> Iterator[Group]:
+def _scope(resource: JsonValue, entry: _JsonObject, key: str, complain: Complain) -> Iterator[Group]:
     scope = entry.get("scope", entry.get("instrumentationLibrary"))
-    records = [_with_hex_ids(record, complain) for record in _objects(entry.get(key), key, complain)]
-    yield Group(resource, scope, records, logs=key == "logRecords")
+    yield Group(resource, scope, tuple(_listed(entry.get(key), key, complain)), logs=key == "logRecords")
 
 
-def _objects(value: JsonValue, key: str, complain: Complain) -> Iterator[dict[str, JsonValue]]:
-    if value is None:
-        return
-    if not isinstance(value, list):
-        complain("bad-shape", f"{key} is no list; it is skipped")
-        return
-    for index, item in enumerate(value):
+def _listed(value: JsonValue, key: str, complain: Complain) -> list[JsonValue]:
+    if isinstance(value, list):
+        return value
+    if value is not None:
+        complain("bad-shape", f"{key} is {shown(value)}, not a list; it is left out")
+    return []
+
+
+def _objects(value: JsonValue, key: str, complain: Complain) -> Iterator[_JsonObject]:
+    for index, item in enumerate(_listed(value, key, complain)):
         if isinstance(item, dict):
             yield item
         else:
-            complain("bad-shape", f"{key}[{index}] is {str(item)[:40]!r}, not an object; it is skipped")
+            complain("bad-shape", f"{key}[{index}] is {shown(item)}, not an object; it is left out")
 
 
-def _is_span(value: dict[str, JsonValue]) -> bool:
+def _is_span(value: _JsonObject) -> bool:
     return isinstance(value.get("traceId"), str) and isinstance(value.get("spanId"), str) and "name" in value
 
 
-def _unwrapped(value: JsonValue) -> JsonValue:
+def _unwrapped(value: JsonValue, complain: Complain) -> JsonValue:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
-            inner: JsonValue = json.loads(value)
+            return read_json(value.encode(), complain)
         except (ValueError, RecursionError):
             return None
-        return inner
     return value if isinstance(value, dict | list) else None
-
-
-def _with_hex_ids(record: dict[str, JsonValue], complain: Complain) -> dict[str, JsonValue]:
-    """Bring base64 ids to hex; `canonical_id` tells the two apart by their length."""
-    changed = dict(record)
-    for key, size in (("traceId", 16), ("spanId", 8), ("parentSpanId", 8)):
-        value = record.get(key)
-        if not isinstance(value, str) or not value:
-            continue
-        identity = canonical_id(value, size)
-        if identity is not None and identity != value.lower():
-            if identity:
-                complain("encoded-id", f"{key} {value!r} is not plain hex; it is read as {identity}")
-            changed[key] = identity
-    return changed

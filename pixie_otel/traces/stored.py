@@ -191,7 +191,7 @@ class SourceBytes:
             InputError: They are no longer there.
         """
         try:
-            data = self.read_at(offset, length)
+            data = self._store.read_at(self._start + offset, length)
         except OSError as error:
             raise InputError(f"{self.name}: cannot be read again: {error.strerror or error}") from error
         if len(data) < length:

@@ -95,4 +95,5 @@ class SalvageStore:
 
     def line_of(self, offset: int) -> int | None:
         """Give the number of the line that the record at an offset came from."""
-        return int.from_bytes(self._spool.read_at(offset - _NUMBER_BYTES, _NUMBER_BYTES))
+        data = self._spool.read_at(offset - _NUMBER_BYTES, _NUMBER_BYTES)
+        return int.from_bytes(data) if data else None

@@ -67,7 +67,9 @@ def _heading(span: ObserveSpan) -> str:
         parts.append(span.tool_name or "")
     elif isinstance(span, RetrieverSpan):
         parts.append(f"{len(span.documents)} documents")
-    return " · ".join([f"{span.name} [{span.kind.value}]", *filter(None, parts)])
+    # A name of several lines would tear the tree.
+    name = " ".join(span.name.split()) or "(no name)"
+    return " · ".join([f"{name} [{span.kind.value}]", *filter(None, parts)])
 
 
 def _count(tokens: int | None) -> str:
@@ -80,11 +82,10 @@ def _body(span: ObserveSpan, max_chars: int | None, *, verbose: bool) -> list[st
         said.extend((message.role, _message(message)) for message in span.input_messages)
         said.extend(("→ " + message.role, _message(message)) for message in span.output_messages)
     else:
-        said.extend(
-            (label, _shown(value)) for label, value in (("in", span.input), ("out", span.output)) if value is not None
-        )
-        if isinstance(span, RetrieverSpan):
-            said.extend(("document", document.content) for document in span.documents)
+        documents = span.documents if isinstance(span, RetrieverSpan) else ()
+        values = [("in", span.input), ("out", None if documents else span.output)]
+        said.extend((label, _shown(value)) for label, value in values if value is not None)
+        said.extend(("document", document.content) for document in documents)
     if span.error is not None:
         said.append(("error", str(span.error)))
     if verbose:
@@ -103,7 +104,7 @@ def _labelled(label: str, text: str, max_chars: int | None) -> list[str]:
 
 
 def _message(message: Message) -> str:
-    parts = [message.text or (message.reasoning and f"(reasoning) {message.reasoning}")]
+    parts = [f"(reasoning) {message.reasoning}" if message.reasoning else "", message.text]
     if isinstance(message, AssistantMessage):
         parts.extend(_call(call) for call in message.tool_calls)
     elif isinstance(message, ToolResultMessage) and message.tool_call_id:

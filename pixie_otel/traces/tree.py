@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
+from itertools import count
+from operator import gt
 from typing import Protocol, TypeVar, cast
 
 from pixie_otel.traces.spans import ObserveSpan
@@ -64,9 +66,13 @@ class ObservationNode:
     __slots__ = ("_source", "_span", "children")
 
     def __init__(self, span: ObserveSpan | Observable, children: Iterable[ObservationNode] = ()) -> None:
-        self._span: ObserveSpan | None = span if isinstance(span, ObserveSpan) else None
-        self._source: Observable | None = None if isinstance(span, ObserveSpan) else span
-        self.children: list[ObservationNode] = list(children)
+        self._span: ObserveSpan | None = None
+        self._source: Observable | None = None
+        if isinstance(span, ObserveSpan):
+            self._span = span
+        else:
+            self._source = span
+        self.children: list[ObservationNode] = [*children]
 
     @property
     def span(self) -> ObserveSpan:
@@ -170,35 +176,30 @@ def link(spans: Sequence[Linkable]) -> Links:
     """
     holders: dict[str, int] = {}
     for position, span in enumerate(spans):
-        holder = holders.get(span.span_id)
-        if holder is None or span.end_time_unix_nano > spans[holder].end_time_unix_nano:
+        holder = holders.setdefault(span.span_id, position)
+        if holder != position and span.end_time_unix_nano > spans[holder].end_time_unix_nano:
             holders[span.span_id] = position
     links = Links(roots=[], children=[[] for _ in spans])
     parents: list[int] = []
     for position, span in enumerate(spans):
         parent_id = span.parent_span_id
-        parent = -1
-        if parent_id is not None:
-            if parent_id == span.span_id:
-                links.self_parents.append(position)
-            elif (found := holders.get(parent_id)) is None:
-                links.orphans.append(position)
-            else:
-                parent = found
+        parent = -1 if parent_id is None else holders.get(parent_id, -1)
+        if parent_id == span.span_id:
+            links.self_parents.append(position)
+            parent = -1
+        elif parent < 0 and parent_id is not None:
+            links.orphans.append(position)
         parents.append(parent)
-        if parent < 0:
-            links.roots.append(position)
-        else:
-            links.children[parent].append(position)
-    _cut_cycles(links, parents)
+        (links.roots if parent < 0 else links.children[parent]).append(position)
+    if any(map(gt, parents, count())):
+        # Only where a parent stands behind its child can going up come round again.
+        _cut_cycles(links, parents)
     return links
 
 
 def _cut_cycles(links: Links, parents: list[int]) -> None:
     reached = [False] * len(parents)
-    remaining = len(parents) - _reach(links.roots, links.children, reached)
-    if not remaining:
-        return
+    _reach(links.roots, links.children, reached)
     for position in range(len(parents)):
         if reached[position]:
             continue
@@ -220,15 +221,12 @@ def _cut_cycles(links: Links, parents: list[int]) -> None:
     links.roots.sort()
 
 
-def _reach(tops: Iterable[int], children: list[list[int]], reached: list[bool]) -> int:
+def _reach(tops: Iterable[int], children: list[list[int]], reached: list[bool]) -> None:
     pending = list(tops)
-    count = 0
     while pending:
         position = pending.pop()
         reached[position] = True
-        count += 1
         pending.extend(children[position])
-    return count
 
 
 def build_tree(spans: Iterable[ObserveSpan]) -> list[ObservationNode]:

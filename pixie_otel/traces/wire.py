@@ -19,6 +19,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from pixie_otel.evaluable import JsonValue
 
 __all__ = [
+    "MAX_VALUE_DEPTH",
     "Batch",
     "WireEvent",
     "WireLog",
@@ -31,11 +32,22 @@ __all__ = [
     "decode_span",
     "decode_value",
     "integer",
+    "is_64_bit",
     "json_double",
 ]
 
 _NULL: Final = Raw(b"null")
 _INTEGER: Final = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_NOT_FINITE: Final = {
+    "nan": "NaN",
+    "inf": "Infinity",
+    "infinity": "Infinity",
+    "-inf": "-Infinity",
+    "-infinity": "-Infinity",
+}
+MAX_VALUE_DEPTH: Final = 64
+"""How deep a value may be nested: OpenTelemetry's own limit for attributes, and safe for everything that reads it."""
 _LEAST_INT: Final = -(2**63)
 _MOST_INT: Final = 2**64 - 1
 
@@ -89,6 +101,7 @@ class ScopeSpans(Struct, gc=False, rename="camel"):
 
     scope: Raw = _NULL
     spans: list[Raw] | UnsetType = UNSET
+    older_scope: Raw | UnsetType = msgspec.field(name="instrumentationLibrary", default=UNSET)
 
 
 class ResourceSpans(Struct, gc=False, rename="camel"):
@@ -96,6 +109,7 @@ class ResourceSpans(Struct, gc=False, rename="camel"):
 
     resource: Raw = _NULL
     scope_spans: list[ScopeSpans] | UnsetType = UNSET
+    older_scope_spans: Raw | UnsetType = msgspec.field(name="instrumentationLibrarySpans", default=UNSET)
 
 
 class ScopeLogs(Struct, gc=False, rename="camel"):
@@ -200,9 +214,14 @@ def integer(value: object) -> int | None:
         value = int(value) if _INTEGER.fullmatch(value) else None
     elif isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not _LEAST_INT <= value <= _MOST_INT:
+    if isinstance(value, bool) or not isinstance(value, int) or not is_64_bit(value):
         return None
     return value
+
+
+def is_64_bit(number: int) -> bool:
+    """Say whether a number fits into 64 bits, with a sign or without."""
+    return _LEAST_INT <= number <= _MOST_INT
 
 
 def json_double(value: float | str) -> float | str:
@@ -215,19 +234,25 @@ def json_double(value: float | str) -> float | str:
         A finite float, or one of the three texts.
 
     Raises:
-        ValueError: It is none of these.
+        ValueError: It is none of these, or a number that no double can hold.
     """
+    if isinstance(value, str):
+        # Python would also take digits of other scripts, underscores between them, and white space around them.
+        if (text := _NOT_FINITE.get(value.lower())) is not None:
+            return text
+        if not _NUMBER.fullmatch(value):
+            raise ValueError(f"{value!r} is no number")
     number = float(value)
-    if math.isfinite(number):
-        return number
-    if math.isnan(number):
-        return "NaN"
-    return "Infinity" if number > 0 else "-Infinity"
+    if not math.isfinite(number):
+        raise ValueError(f"{value!r} is no number that 64 bits can hold")
+    return number
 
 
-def _plain(value: _AnyValue | None) -> JsonValue:
+def _plain(value: _AnyValue | None, depth: int = MAX_VALUE_DEPTH) -> JsonValue:
     if value is None:
         return None
+    if not depth:
+        raise ValueError(f"it is nested more than {MAX_VALUE_DEPTH} levels deep")
     if value.string_value is not None:
         return value.string_value
     if value.int_value is not None:
@@ -240,7 +265,13 @@ def _plain(value: _AnyValue | None) -> JsonValue:
     if value.double_value is not None:
         return json_double(value.double_value)
     if value.array_value is not None:
-        return [_plain(inner) for inner in value.array_value.values or ()]
+        return [_plain(inner, depth - 1) for inner in value.array_value.values or ()]
     if value.kvlist_value is not None:
-        return {pair.key: _plain(pair.value) for pair in value.kvlist_value.values or ()}
+        pairs = value.kvlist_value.values or ()
+        found = {pair.key: _plain(pair.value, depth - 1) for pair in pairs}
+        if len(found) != len(pairs):
+            raise ValueError("a key stands twice")
+        return found
+    if value.bytes_value is None:
+        raise ValueError("none of OTLP's types is there: it is null, or of a type that is not known")
     return value.bytes_value

@@ -1,5 +1,6 @@
 """Scorers of autoevals as evaluators."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ from pixie_otel.errors import ConfigError, EvaluatorError, ObservationError
 from pixie_otel.evals.binding import bind
 from pixie_otel.evals.evaluate import evaluate_sync
 from pixie_otel.evals.evaluation import Need, Severity
-from pixie_otel.evals.evaluators.adapter import AutoevalsAdapter, cut
+from pixie_otel.evals.evaluators.adapter import AutoevalsAdapter, AutoevalsScorer, cut
 from pixie_otel.evaluable import UNSET, Document, Evaluable, NamedData
 
 EVALUABLE = Evaluable([NamedData("input", "q")], [NamedData("output", "hello wrld")], expectation="hello world")
@@ -19,11 +20,11 @@ EVALUABLE = Evaluable([NamedData("input", "q")], [NamedData("output", "hello wrl
 class Recorder(autoevals.Scorer):
     """A scorer that keeps what it is called with."""
 
-    def __init__(self, score: float | None = 1.0, **metadata: Any) -> None:
+    def __init__(self, score: float | None = 1.0, **metadata: object) -> None:
         self.answer = autoevals.Score(name="recorder", score=score, metadata=metadata)
         self.calls: list[tuple[Any, Any, dict[str, Any]]] = []
 
-    def _run_eval_sync(self, output: Any, expected: Any = None, **kwargs: Any) -> autoevals.Score:
+    def _run_eval_sync(self, output: object, expected: object = None, **kwargs: object) -> autoevals.Score:
         self.calls.append((output, expected, kwargs))
         return self.answer
 
@@ -85,7 +86,7 @@ def test_the_scorers_own_reason_is_kept() -> None:
 
 
 @pytest.mark.parametrize("rationale", ["", " ", None, 5])
-def test_a_reason_without_words_is_replaced(rationale: Any) -> None:
+def test_a_reason_without_words_is_replaced(rationale: object) -> None:
     """A reason is never empty."""
     assert AutoevalsAdapter(Recorder(rationale=rationale))(EVALUABLE).reasoning.startswith("expected ")
 
@@ -98,7 +99,7 @@ def test_no_score_is_no_judgement() -> None:
 
 def test_a_scorer_that_runs_out_of_stack_saw_too_deep_a_value() -> None:
     """Endless nesting is a failure to observe."""
-    value: Any = 1
+    value: object = 1
     for _ in range(2000):
         value = [value]
 
@@ -107,7 +108,7 @@ def test_a_scorer_that_runs_out_of_stack_saw_too_deep_a_value() -> None:
 
 
 @pytest.mark.parametrize("scorer", [autoevals.Levenshtein, "Levenshtein", lambda output: 1.0, SimpleNamespace(eval=5)])
-def test_what_is_no_scorer_is_refused(scorer: Any) -> None:
+def test_what_is_no_scorer_is_refused(scorer: object) -> None:
     """A class, a name and a function are no instance of a scorer."""
     with pytest.raises(ConfigError, match="takes an instance of a scorer, not"):
         AutoevalsAdapter(scorer)
@@ -116,15 +117,15 @@ def test_what_is_no_scorer_is_refused(scorer: Any) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: autoevals.EmbeddingSimilarity(),
-        lambda: autoevals.Factuality(),
-        lambda: autoevals.Moderation(),
-        lambda: autoevals.AnswerCorrectness(),
+        autoevals.EmbeddingSimilarity,
+        autoevals.Factuality,
+        autoevals.Moderation,
+        autoevals.AnswerCorrectness,
         lambda: autoevals.JSONDiff(string_scorer=autoevals.EmbeddingSimilarity()),
         lambda: autoevals.ListContains(pairwise_scorer=autoevals.EmbeddingSimilarity()),
     ],
 )
-def test_a_scorer_that_would_choose_its_own_provider_is_refused(make: Any) -> None:
+def test_a_scorer_that_would_choose_its_own_provider_is_refused(make: Callable[[], AutoevalsScorer]) -> None:
     """Without a client, autoevals sends key and data to a third party; that is said, and nothing is sent."""
     with pytest.raises(ConfigError, match="was made without `client=`"):
         AutoevalsAdapter(make())

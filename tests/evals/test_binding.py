@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import autoevals
 import pytest
@@ -46,6 +45,7 @@ class Judge:
     severity = "warn"
 
     def __call__(self, evaluable: Evaluable) -> float:
+        """Judge one case."""
         return 0.5
 
     def method(self, evaluable: Evaluable, trace: Trace) -> float:
@@ -57,6 +57,7 @@ class AsyncJudge:
     """An evaluator whose `__call__` is a coroutine function."""
 
     async def __call__(self, evaluable: Evaluable) -> float:
+        """Judge one case."""
         return 0.5
 
 
@@ -68,12 +69,14 @@ def test_a_function_is_bound_by_its_name() -> None:
     assert bound.needs == frozenset()
     assert bound.threshold is UNSET
     assert bound.severity is Severity.FAIL
-    assert not (bound.takes_trace or bound.is_async or bound.trusted)
+    assert (bound.takes_trace, bound.is_async, bound.trusted) == (False, False, False)
     assert bound.source.endswith("test_binding:plain")
     assert bound(EVALUABLE, TRACE) == 0.5
 
 
-@pytest.mark.parametrize("evaluator", [tracing, functools.partial(tracing), lambda evaluable, trace=None: trace is TRACE])
+@pytest.mark.parametrize(
+    "evaluator", [tracing, functools.partial(tracing), lambda evaluable, trace=None: trace is TRACE]
+)
 def test_a_parameter_called_trace_gets_the_trace(evaluator: Callable[..., bool]) -> None:
     """The trace is given where the signature takes it by that name."""
     bound = bind(evaluator)
@@ -92,27 +95,27 @@ def test_keyword_arguments_alone_take_no_trace() -> None:
 
 
 @pytest.mark.parametrize(
-    ("evaluator", "name", "takes_trace", "is_async"),
+    ("evaluator", "found"),
     [
-        (waiting, "waiting", True, True),
-        (functools.partial(waiting), "waiting", True, True),
-        (AsyncJudge(), "AsyncJudge", False, True),
-        (AsyncJudge, "AsyncJudge", False, True),
-        (AsyncJudge().__call__, "__call__", False, True),
-        (Judge().method, "method", True, False),
-        (functools.partial(plain), "plain", False, False),
+        (waiting, ("waiting", True, True)),
+        (functools.partial(waiting), ("waiting", True, True)),
+        (AsyncJudge(), ("AsyncJudge", False, True)),
+        (AsyncJudge, ("AsyncJudge", False, True)),
+        (AsyncJudge().__call__, ("__call__", False, True)),
+        (Judge().method, ("method", True, False)),
+        (functools.partial(plain), ("plain", False, False)),
     ],
 )
-def test_every_kind_of_callable_is_seen_for_what_it_is(
-    evaluator: object, name: str, takes_trace: bool, is_async: bool
-) -> None:
+def test_every_kind_of_callable_is_seen_for_what_it_is(evaluator: object, found: tuple[str, bool, bool]) -> None:
     """Functions, partials, methods, instances and classes are told apart, sync and async."""
     bound = bind(evaluator)
 
-    assert (bound.name, bound.takes_trace, bound.is_async) == (name, takes_trace, is_async)
+    assert (bound.name, bound.takes_trace, bound.is_async) == found
 
 
-@pytest.mark.parametrize("evaluator", [Judge, Judge(), functools.partial(Judge()), functools.partial(functools.partial(Judge()))])
+@pytest.mark.parametrize(
+    "evaluator", [Judge, Judge(), functools.partial(Judge()), functools.partial(functools.partial(Judge()))]
+)
 def test_attributes_are_read_from_the_evaluator(evaluator: object) -> None:
     """Name, needs, threshold and severity are the evaluator's own, also through a partial and a class."""
     bound = bind(evaluator)
@@ -129,9 +132,9 @@ def test_attributes_may_be_set_on_a_function() -> None:
     def judge(evaluable: Evaluable) -> float:
         return 0.5
 
-    judge.needs = "expectation"  # type: ignore[attr-defined]
-    judge.threshold = None  # type: ignore[attr-defined]
-    judge.name = " my judge "  # type: ignore[attr-defined]
+    judge.needs = "expectation"
+    judge.threshold = None
+    judge.name = " my judge "
 
     bound = bind(judge)
 
@@ -151,7 +154,10 @@ def test_the_name_that_is_given_counts() -> None:
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ({"needs": ["outputs"]}, r"'x': needs is \['outputs'\]; give any of: input, output, expectation, context, retr"),
+        (
+            {"needs": ["outputs"]},
+            r"'x': needs is \['outputs'\]; give any of: input, output, expectation, context, retr",
+        ),
         ({"needs": 5}, "'x': needs is 5; give any of"),
         ({"threshold": 1.5}, "'x': threshold is 1.5; give a number from 0 to 1, or None"),
         ({"threshold": True}, "'x': threshold is True"),
@@ -177,6 +183,7 @@ class TakesNothing:
         self.limit = limit
 
     def __call__(self, evaluable: Evaluable) -> float:
+        """Judge one case."""
         return 1.0
 
 
@@ -210,6 +217,8 @@ def test_a_callable_without_a_signature_is_taken_at_its_word() -> None:
             return 1.0
 
     assert not bind(Opaque()).takes_trace
+    with pytest.raises(ConfigError, match=r"\(dict\) is no evaluator"):
+        bind(dict)
 
 
 @pytest.mark.parametrize("ours", [SpanErrors(), ExactMatch(), LevenshteinMatch(threshold=0.9), ExactMatch])
@@ -222,7 +231,7 @@ def test_nothing_of_a_users_is_taken_for_ours() -> None:
     """Neither a subclass, nor a class of the same name, nor one that lies about its module is trusted."""
 
     @dataclass(frozen=True)
-    class Mine(ExactMatch):  # type: ignore[misc]
+    class Mine(ExactMatch):
         """A subclass."""
 
     class ExactMatch_:  # noqa: N801 - it is renamed below
@@ -274,7 +283,7 @@ def test_names_are_unique_and_the_first_of_each_stays(names: list[str]) -> None:
 
 def test_a_bound_evaluator_gives_back_what_the_evaluator_returns() -> None:
     """Binding judges nothing: nonsense comes back as it is."""
-    nonsense: Any = object()
+    nonsense: object = object()
 
     assert bind(lambda evaluable: nonsense)(EVALUABLE) is nonsense
     assert bind(lambda evaluable: Evaluation(1, "a"))(EVALUABLE) == Evaluation(1, "a")

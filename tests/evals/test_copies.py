@@ -1,7 +1,6 @@
 """Copies share nothing that can be changed."""
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -34,7 +33,7 @@ EVALUABLES = st.builds(
 )
 
 
-def mutable_parts(value: Any) -> list[int]:
+def mutable_parts(value: object) -> list[int]:
     """Collect the identities of all lists and dicts in a value."""
     found: list[int] = []
     waiting = [value]
@@ -62,13 +61,13 @@ def test_a_copy_is_equal_and_shares_nothing(evaluable: Evaluable) -> None:
 
 def test_what_is_no_json_is_copied_as_well() -> None:
     """Values that Python code put there, such as a set, are not shared either."""
-    evaluable = Evaluable(eval_output=[NamedData("output", {1, 2})])  # type: ignore[arg-type]
+    evaluable = Evaluable(eval_output=[NamedData("output", {1, 2})])
 
     clone = copy_evaluable(evaluable)
 
     assert clone.eval_output is not None
     assert clone.eval_output[0].value == {1, 2}
-    assert clone.eval_output[0].value is not evaluable.eval_output[0].value  # type: ignore[index]
+    assert clone.eval_output[0].value is not evaluable.eval_output[0].value
 
 
 def test_a_subclass_with_a_constructor_of_its_own_is_copied() -> None:
@@ -87,7 +86,7 @@ def test_a_subclass_with_a_constructor_of_its_own_is_copied() -> None:
 
 def test_endless_nesting_is_an_error_of_the_observation() -> None:
     """A value that cannot be copied for its depth is said to be too deep."""
-    value: Any = 1
+    value: object = 1
     for _ in range(100_000):
         value = [value]
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import math
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -26,12 +26,12 @@ TRACE = Trace("ab", [])
 EVALUATION = Evaluation(0.25, "quarter", {"a": 1})
 
 
-def in_a_loop(*args: Any, **options: Any) -> Evaluation:
+def in_a_loop(*args: object, **options: object) -> Evaluation:
     """Call `evaluate` as a program without a loop does."""
     return asyncio.run(evaluate(*args, **options))
 
 
-def inside_a_loop(*args: Any, **options: Any) -> Evaluation:
+def inside_a_loop(*args: object, **options: object) -> Evaluation:
     """Call `evaluate_sync` as a notebook does: while a loop runs."""
 
     async def cell() -> Evaluation:
@@ -49,9 +49,14 @@ async def waiting(evaluable: Evaluable) -> Evaluation:
     return EVALUATION
 
 
+def hides_that_it_is_async(evaluable: Evaluable) -> Awaitable[Evaluation]:
+    """Give back an awaitable, though nobody can see that before the call."""
+    return waiting(evaluable)
+
+
 @both
-@pytest.mark.parametrize("evaluator", [lambda evaluable: EVALUATION, waiting, lambda evaluable: waiting(evaluable)])
-def test_an_evaluation_comes_back_as_it_is(judge: Callable[..., Evaluation], evaluator: Any) -> None:
+@pytest.mark.parametrize("evaluator", [lambda evaluable: EVALUATION, waiting, hides_that_it_is_async])
+def test_an_evaluation_comes_back_as_it_is(judge: Callable[..., Evaluation], evaluator: object) -> None:
     """Sync, async, and a plain function that gives back an awaitable: all of them judge."""
     assert judge(evaluator, EVALUABLE) is EVALUATION
 
@@ -105,7 +110,7 @@ async def yields_later(evaluable: Evaluable) -> AsyncIterator[float]:
     yield 0.5
 
 
-async def forgets_to_await(evaluable: Evaluable) -> Any:
+async def forgets_to_await(evaluable: Evaluable) -> object:
     """Return a coroutine instead of its result."""
     return waiting(evaluable)
 
@@ -115,7 +120,10 @@ async def forgets_to_await(evaluable: Evaluable) -> Any:
     ("evaluator", "message"),
     [
         (lambda evaluable: None, "'judge' returned nothing (None)"),
-        (lambda evaluable: "0.5", "'judge' returned '0.5' (str): return an Evaluation, a number from 0 to 1, or a bool"),
+        (
+            lambda evaluable: "0.5",
+            "'judge' returned '0.5' (str): return an Evaluation, a number from 0 to 1, or a bool",
+        ),
         (lambda evaluable: math.nan, "'judge' returned nan (float)"),
         (lambda evaluable: 1.5, "'judge' returned 1.5 (float)"),
         (lambda evaluable: -math.inf, "'judge' returned -inf (float)"),
@@ -127,7 +135,7 @@ async def forgets_to_await(evaluable: Evaluable) -> Any:
     ],
 )
 def test_what_is_no_evaluation_is_an_error_that_shows_it(
-    judge: Callable[..., Evaluation], evaluator: Any, message: str
+    judge: Callable[..., Evaluation], evaluator: object, message: str
 ) -> None:
     """The message holds the evaluator's name and the value; no coroutine is left behind to warn of."""
     with pytest.raises(EvaluatorError) as caught:
@@ -217,12 +225,11 @@ def test_a_thread_of_ours_sees_the_callers_context() -> None:
     | st.lists(st.floats())
     | st.just(UNSET)
 )
-def test_any_value_is_an_evaluation_or_an_error_of_ours(returned: Any) -> None:
+def test_any_value_is_an_evaluation_or_an_error_of_ours(returned: object) -> None:
     """Nothing that an evaluator returns ends in another exception, or in a score out of range."""
     try:
         evaluation = to_evaluation("judge", returned)
-    except EvaluatorError as error:
-        assert "'judge'" in str(error)
-    else:
-        assert 0 <= evaluation.score <= 1
-        assert evaluation.reasoning
+    except EvaluatorError:
+        return
+    assert 0 <= evaluation.score <= 1
+    assert evaluation.reasoning

@@ -3,7 +3,6 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,13 +33,13 @@ from pixie_otel.evals.evaluation import (
         (np.float32(0.5), 0.5),
         (np.float64(0.5), 0.5),
         (np.int64(1), 1.0),
-        (np.bool_(True), 1.0),
+        (np.bool_(1), 1.0),
         (np.array(0.5), 0.5),
         (1 + 1e-12, 1.0),
         (-1e-12, 0.0),
     ],
 )
-def test_any_real_number_from_0_to_1_is_a_score(given_score: Any, score: float) -> None:
+def test_any_real_number_from_0_to_1_is_a_score(given_score: object, score: float) -> None:
     """Every kind of number is kept as a float, without what rounding added."""
     evaluation = Evaluation(given_score, "fine")
 
@@ -49,28 +48,28 @@ def test_any_real_number_from_0_to_1_is_a_score(given_score: Any, score: float) 
 
 
 @pytest.mark.parametrize("score", [1.1, -0.1, 2, math.inf, -math.inf, Fraction(10**400), Decimal("sNaN")])
-def test_a_score_outside_0_to_1_is_refused_and_shown(score: Any) -> None:
+def test_a_score_outside_0_to_1_is_refused_and_shown(score: object) -> None:
     """A score beyond rounding is an error that shows it."""
     with pytest.raises(EvaluatorError, match="between 0 and 1, and this is"):
         Evaluation(score, "fine")
 
 
 @pytest.mark.parametrize("score", [math.nan, Decimal("NaN"), np.float32("nan")])
-def test_not_a_number_is_no_score(score: Any) -> None:
+def test_not_a_number_is_no_score(score: object) -> None:
     """NaN never becomes a score."""
     with pytest.raises(EvaluatorError, match=r"a number from 0 to 1.*nan.*nothing was measured|NaN"):
         Evaluation(score, "fine")
 
 
 @pytest.mark.parametrize("score", [None, "0.5", 1j, [0.5], np.array([0.5])])
-def test_what_is_no_number_is_no_score(score: Any) -> None:
+def test_what_is_no_number_is_no_score(score: object) -> None:
     """A value of another type is an error that names the type."""
     with pytest.raises(EvaluatorError, match=rf"not .*\({type(score).__name__}\)"):
         Evaluation(score, "fine")
 
 
 @pytest.mark.parametrize("reasoning", ["", "  \n", None, 5])
-def test_an_evaluation_says_why(reasoning: Any) -> None:
+def test_an_evaluation_says_why(reasoning: object) -> None:
     """An evaluation without a reason in words is refused."""
     with pytest.raises(EvaluatorError, match="says why"):
         Evaluation(0.5, reasoning)
@@ -82,7 +81,7 @@ def test_details_are_not_shared() -> None:
 
 
 @given(st.floats() | st.integers() | st.fractions() | st.decimals() | st.booleans())
-def test_a_score_is_in_range_or_an_error(number: Any) -> None:
+def test_a_score_is_in_range_or_an_error(number: object) -> None:
     """Whatever number is given, the score lies in [0, 1] or there is no evaluation."""
     try:
         score = Evaluation(number, "fine").score
@@ -110,7 +109,7 @@ def test_a_result_has_the_score_of_its_evaluation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("severity", "score", "threshold", "warns"),
+    ("severity", "score", "threshold", "expected"),
     [
         (Severity.WARN, 0.9, None, True),
         (Severity.WARN, 1.0, None, False),
@@ -121,14 +120,14 @@ def test_a_result_has_the_score_of_its_evaluation() -> None:
     ],
 )
 def test_a_warning_is_a_low_score_of_a_check_that_fails_no_case(
-    severity: Severity, score: float | None, threshold: float | None, warns: bool
+    severity: Severity, score: float | None, threshold: float | None, expected: object
 ) -> None:
     """Only checks of severity `warn` warn: below their threshold, else below 1."""
     evaluation = None if score is None else Evaluation(score, "fine")
 
     result = EvaluationResult("x", Outcome.MEASURED, evaluation, threshold, severity)
 
-    assert result.warns is warns
+    assert result.warns is expected
 
 
 def test_a_threshold_is_reached_but_for_rounding() -> None:

@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixie_otel.errors import ConfigError, EvaluatorError, MissingExtraError, ObservationError, PixieError, SkipEvaluation
+from pixie_otel.errors import (
+    ConfigError,
+    EvaluatorError,
+    MissingExtraError,
+    ObservationError,
+    PixieError,
+    SkipEvaluation,
+)
 from pixie_otel.evals.binding import bind
 from pixie_otel.evals.evaluate import evaluate_sync
 from pixie_otel.evals.evaluation import Evaluation
@@ -24,19 +31,19 @@ from pixie_otel.evals.evaluators.heuristics import (
     NumericDiff,
     ValidJSON,
 )
-from pixie_otel.evaluable import UNSET, Evaluable, NamedData, Unset
+from pixie_otel.evaluable import UNSET, Evaluable, NamedData
 
 NAN = math.nan
 
 
-def judge(evaluator: Any, output: Any, expectation: Any = UNSET) -> Evaluation:
+def judge(evaluator: object, output: object, expectation: object = UNSET) -> Evaluation:
     """Judge one output."""
     return evaluate_sync(evaluator, Evaluable(eval_output=[NamedData("output", output)], expectation=expectation))
 
 
-def nested(depth: int) -> Any:
+def nested(depth: int) -> object:
     """Make a list in a list in a list."""
-    value: Any = 1
+    value: object = 1
     for _ in range(depth):
         value = [value]
     return value
@@ -58,7 +65,7 @@ def nested(depth: int) -> Any:
         ("yes", True, 0.0),
     ],
 )
-def test_levenshtein_is_the_share_of_text_that_stays(output: Any, expectation: Any, score: float) -> None:
+def test_levenshtein_is_the_share_of_text_that_stays(output: object, expectation: object, score: float) -> None:
     """Texts are compared as they are, anything else as canonical JSON."""
     assert judge(LevenshteinMatch(), output, expectation).score == pytest.approx(score)
 
@@ -83,7 +90,7 @@ def test_levenshtein_is_the_share_of_text_that_stays(output: Any, expectation: A
         ('"x"', "x", 0),
     ],
 )
-def test_exact_match_goes_by_json(output: Any, expectation: Any, score: int) -> None:
+def test_exact_match_goes_by_json(output: object, expectation: object, score: int) -> None:
     """Neither the order of keys, nor Python's names for null and true, nor 1 and 1.0 make a difference of their own."""
     assert judge(ExactMatch(), output, expectation).score == score
 
@@ -102,7 +109,7 @@ def test_exact_match_goes_by_json(output: Any, expectation: Any, score: int) -> 
         (1e308, 1e308, 1),
     ],
 )
-def test_numeric_diff_goes_by_relative_distance(output: Any, expectation: Any, score: float) -> None:
+def test_numeric_diff_goes_by_relative_distance(output: object, expectation: object, score: float) -> None:
     """Numbers are compared, also those that stand in a text of their own."""
     assert judge(NumericDiff(), output, expectation).score == pytest.approx(score)
 
@@ -111,7 +118,7 @@ NO_NUMBERS = ["forty", "", "1_000", "nan", "inf", True, [1], {"a": 1}, NAN, math
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: repr(value)[:10])
-def test_numeric_diff_of_what_is_no_number_is_no_score(value: Any) -> None:
+def test_numeric_diff_of_what_is_no_number_is_no_score(value: object) -> None:
     """An output that is no number is a failure to observe, an expectation that is none a mistake in the contract."""
     with pytest.raises(ObservationError, match="compares numbers, and the output is"):
         judge(NumericDiff(), value, 1)
@@ -135,7 +142,7 @@ def test_numeric_diff_of_what_is_no_number_is_no_score(value: Any) -> None:
         ({"a": 1}, None, 0),
     ],
 )
-def test_json_diff_goes_value_by_value(output: Any, expectation: Any, score: float) -> None:
+def test_json_diff_goes_value_by_value(output: object, expectation: object, score: float) -> None:
     """Structures are compared part by part, and text that holds JSON stands for it."""
     assert judge(JSONDiff(), output, expectation).score == pytest.approx(score)
 
@@ -159,7 +166,7 @@ def test_json_diff_can_leave_texts_alone() -> None:
         (["abcd"], ["abcx"], 0.75),
     ],
 )
-def test_list_contains_pairs_items_whatever_the_order(output: Any, expectation: Any, score: float) -> None:
+def test_list_contains_pairs_items_whatever_the_order(output: object, expectation: object, score: float) -> None:
     """Items are paired by similarity; too many and too few cost alike."""
     assert judge(ListContains(), output, expectation).score == pytest.approx(score)
 
@@ -176,7 +183,7 @@ def test_list_contains_tells_the_pairs() -> None:
 
 
 @pytest.mark.parametrize("value", ["ab", 5, {"a": 1}, '{"a": 1}', True])
-def test_list_contains_of_what_is_no_list_is_no_score(value: Any) -> None:
+def test_list_contains_of_what_is_no_list_is_no_score(value: object) -> None:
     """A text is no list of its letters."""
     with pytest.raises(ObservationError, match="compares lists, and the output is"):
         judge(ListContains(), value, ["a"])
@@ -207,7 +214,7 @@ def test_list_contains_without_scipy_names_the_command(monkeypatch: pytest.Monke
         ("9" * 5000, 0, "JSON, but neither an object nor an array"),
     ],
 )
-def test_valid_json_wants_an_object_or_an_array(output: Any, score: float, reasoning: str) -> None:
+def test_valid_json_wants_an_object_or_an_array(output: object, score: float, reasoning: str) -> None:
     """What is no JSON, and JSON that is a mere scalar, scores 0; the reason says which."""
     evaluation = judge(ValidJSON(), output)
 
@@ -234,7 +241,7 @@ SCHEMA: dict[str, Any] = {
         ("[]", 0, "not as the schema has it, at $: [] is not of type 'object'"),
     ],
 )
-def test_valid_json_holds_the_output_against_a_schema(output: Any, score: float, reasoning: str) -> None:
+def test_valid_json_holds_the_output_against_a_schema(output: object, score: float, reasoning: str) -> None:
     """The reason says where the output breaks the schema."""
     evaluation = judge(ValidJSON(schema=SCHEMA), output)
 
@@ -267,7 +274,7 @@ def test_a_schema_may_lie_in_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_schema_that_is_none_is_refused(
-    schema: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    schema: object, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wrong schema is said when the evaluator is made."""
     monkeypatch.chdir(tmp_path)
@@ -291,7 +298,7 @@ COMPARISONS = [ExactMatch(), LevenshteinMatch(), NumericDiff(), JSONDiff(), List
 
 
 @pytest.mark.parametrize("evaluator", COMPARISONS, ids=lambda evaluator: type(evaluator).__name__)
-def test_without_an_expectation_there_is_nothing_to_compare(evaluator: Any) -> None:
+def test_without_an_expectation_there_is_nothing_to_compare(evaluator: object) -> None:
     """A case without an expectation is skipped; called past that check, the evaluator says what it wants."""
     with pytest.raises(SkipEvaluation):
         judge(evaluator, "x")
@@ -300,14 +307,14 @@ def test_without_an_expectation_there_is_nothing_to_compare(evaluator: Any) -> N
 
 
 @pytest.mark.parametrize("evaluator", [LevenshteinMatch(), NumericDiff(), ListContains()])
-def test_an_expectation_of_nothing_is_no_number_text_or_list(evaluator: Any) -> None:
+def test_an_expectation_of_nothing_is_no_number_text_or_list(evaluator: object) -> None:
     """Null can be matched, not be similar to."""
     with pytest.raises(ConfigError, match="the expectation is null"):
         judge(evaluator, "x", None)
 
 
 @pytest.mark.parametrize("evaluator", [*COMPARISONS, ValidJSON()], ids=lambda evaluator: type(evaluator).__name__)
-def test_endless_nesting_is_said_to_be_too_deep(evaluator: Any) -> None:
+def test_endless_nesting_is_said_to_be_too_deep(evaluator: object) -> None:
     """What Python cannot follow is a failure to observe, and no traceback."""
     deep = nested(100_000)
 
@@ -341,7 +348,7 @@ def test_several_outputs_are_one_object() -> None:
 
 
 @pytest.mark.parametrize("evaluator", COMPARISONS[:2])
-def test_the_reason_shows_both_sides_cut_short(evaluator: Any) -> None:
+def test_the_reason_shows_both_sides_cut_short(evaluator: object) -> None:
     """A reason is a line, whatever the size of what was compared."""
     evaluation = judge(evaluator, "x" * 1000, ["y" * 1000])
 
@@ -380,7 +387,7 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON | st.just(UNSET), st.sampled_from([*COMPARISONS, ValidJSON(), ValidJSON(schema=SCHEMA)]))
-def test_any_values_give_a_score_or_an_error_of_ours(output: Any, expectation: Any | Unset, evaluator: Any) -> None:
+def test_any_values_give_a_score_or_an_error_of_ours(output: object, expectation: object, evaluator: object) -> None:
     """Whatever is compared, there is a score with a reason, or one of our own errors."""
     try:
         evaluation = judge(evaluator, output, expectation)
@@ -390,8 +397,14 @@ def test_any_values_give_a_score_or_an_error_of_ours(output: Any, expectation: A
     assert evaluation.reasoning
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x), max_leaves=8))
-def test_what_is_expected_matches_exactly(value: Any) -> None:
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-9, 9) | st.text(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+        max_leaves=8,
+    )
+)
+def test_what_is_expected_matches_exactly(value: object) -> None:
     """Every JSON value matches itself, and its own JSON text where it is no text."""
     assert judge(ExactMatch(), value, value).score == 1
     if not isinstance(value, str):

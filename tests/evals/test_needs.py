@@ -1,7 +1,5 @@
 """What a case holds and lacks."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,14 +73,16 @@ def test_what_does_not_apply_comes_before_what_is_missing() -> None:
     assert isinstance(unmet([Need.OUTPUT, Need.EXPECTATION], EMPTY, None), SkipEvaluation)
 
 
-@pytest.mark.parametrize("output", [None, [], [NamedData("output", None)], [NamedData("a", None), NamedData("b", None)]])
+@pytest.mark.parametrize(
+    "output", [None, [], [NamedData("output", None)], [NamedData("a", None), NamedData("b", None)]]
+)
 def test_no_value_is_no_output(output: list[NamedData] | None) -> None:
     """Not run, nothing given and nothing recorded are all no output."""
     assert is_absent(Need.OUTPUT, Evaluable(eval_output=output), None)
 
 
 @pytest.mark.parametrize("value", [0, False, "", [], {}])
-def test_an_empty_value_is_an_output(value: Any) -> None:
+def test_an_empty_value_is_an_output(value: object) -> None:
     """Zero, no and the empty text are answers."""
     assert not is_absent(Need.OUTPUT, Evaluable(eval_output=[NamedData("output", value)]), None)
 

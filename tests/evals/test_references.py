@@ -82,6 +82,7 @@ async def make_later():
 strict = Limit(90)
 lax = Limit(10)
 shout = lambda evaluable: 0.75
+largest = max
 number = 5
 '''
 
@@ -138,7 +139,9 @@ def test_a_check_that_is_named_replaces_the_default_one() -> None:
     bound = load_evaluators(["...", "NoSecrets:severity=warn", SpanErrors(scope="any")])
 
     assert sorted(evaluator.name for evaluator in bound) == sorted(DEFAULTS)
-    assert next(evaluator for evaluator in bound if evaluator.name == "NoSecrets").call == NoSecrets(severity=Severity.WARN)
+    assert next(evaluator for evaluator in bound if evaluator.name == "NoSecrets").call == NoSecrets(
+        severity=Severity.WARN
+    )
 
 
 def test_the_same_reference_twice_is_one_evaluator() -> None:
@@ -191,6 +194,13 @@ def test_a_file_is_imported_once_for_all_its_references(file: str) -> None:
     assert one.call.__globals__ is two.call.__globals__
     assert asyncio.iscoroutinefunction(two.call)
     assert two.takes_trace
+
+
+def test_a_function_without_a_signature_is_taken_for_an_evaluator(file: str) -> None:
+    """What is written in C may not tell its parameters; it is no factory."""
+    (bound,) = load_evaluators([f"{file}:largest"])
+
+    assert bound.call is max
 
 
 def test_a_windows_path_is_told_from_the_name_behind_it() -> None:

@@ -4,7 +4,6 @@ import inspect
 import subprocess
 import sys
 from importlib import import_module
-from typing import Any
 
 import pytest
 
@@ -12,13 +11,18 @@ from pixie_otel.evals.binding import bind
 from pixie_otel.evals.evaluators import checks, heuristics
 from pixie_otel.evals.registry import BUILTINS, DEFAULTS, BuiltinInfo
 
-NUMBERS = {"MaxLatency": {"seconds": 1}, "MaxTokens": {"tokens": 1}, "MaxLLMCalls": {"calls": 1}, "MaxToolCalls": {"calls": 1}}
+NUMBERS = {
+    "MaxLatency": {"seconds": 1},
+    "MaxTokens": {"tokens": 1},
+    "MaxLLMCalls": {"calls": 1},
+    "MaxToolCalls": {"calls": 1},
+}
 
 
 @pytest.mark.parametrize("info", BUILTINS.values(), ids=lambda info: info.name)
 def test_every_row_describes_its_class(info: BuiltinInfo) -> None:
     """Name, needs, parameters and summary of a row are those of the class, which is trusted."""
-    cls: Any = getattr(import_module(info.module), info.attribute)
+    cls: object = getattr(import_module(info.module), info.attribute)
 
     bound = bind(cls(**NUMBERS.get(info.name, {})))
 
@@ -26,7 +30,7 @@ def test_every_row_describes_its_class(info: BuiltinInfo) -> None:
     assert bound.needs == info.needs
     assert bound.trusted
     assert set(info.parameters) == set(inspect.signature(cls).parameters)
-    assert info.summary == inspect.getdoc(cls).partition("\n")[0].replace("``", "")  # type: ignore[union-attr]
+    assert info.summary == inspect.getdoc(cls).partition("\n")[0].replace("``", "")
     assert info.cost == "nothing"
 
 

@@ -31,7 +31,9 @@ def bound(threshold: float | Unset | None = UNSET, severity: Severity = Severity
         (Thresholds(0.0), UNSET, 0.0),
     ],
 )
-def test_the_nearest_threshold_counts(thresholds: Thresholds, own: float | Unset | None, expected: float | None) -> None:
+def test_the_nearest_threshold_counts(
+    thresholds: Thresholds, own: float | Unset | None, expected: float | None
+) -> None:
     """The one set by name, else the evaluator's own, else the general one, else one half."""
     assert thresholds.bar(bound(own)) == Bar(expected, Severity.FAIL)
 

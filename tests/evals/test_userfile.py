@@ -7,7 +7,6 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -201,7 +200,9 @@ def test_a_missing_name_lists_what_there_is(write: Write) -> None:
         """
     )
 
-    with pytest.raises(ConfigError, match=r"has no 'polit'; did you mean polite\? It defines: polite, Short, short, part$"):
+    with pytest.raises(
+        ConfigError, match=r"has no 'polit'; did you mean polite\? It defines: polite, Short, short, part$"
+    ):
         find_in_file(load_file(path), "polit", path)
 
 
@@ -215,7 +216,7 @@ def test_a_file_without_callables_says_so(write: Write) -> None:
 
 def test_what_is_found_is_the_object_itself(write: Write) -> None:
     """Finding calls nothing."""
-    module: Any = load_file(write("def f(evaluable): ..."))
+    module: object = load_file(write("def f(evaluable): ..."))
 
     assert find_in_file(module, "f", "x") is module.f
     with contextlib.suppress(ConfigError):

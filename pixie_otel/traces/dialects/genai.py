@@ -12,10 +12,12 @@ from typing import Final
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
-from pixie_otel.traces.dialects.chat import message, messages, tool_definitions
+from pixie_otel.traces.dialects.chat import messages
+from pixie_otel.traces.dialects.message_events import event_messages, event_values
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
+from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import decoded, json_mapping, json_object, number, text, whole
-from pixie_otel.traces.messages import AssistantMessage, Message, SystemMessage
+from pixie_otel.traces.messages import AssistantMessage, SystemMessage
 from pixie_otel.traces.spans import ObservationKind, SpanEvent
 
 __all__ = ["NAME", "ROOTS", "read"]
@@ -44,13 +46,8 @@ _KINDS: Final = {
     "plan": ObservationKind.CHAIN,
     "tool": ObservationKind.TOOL,
 }
-_MESSAGE_ROLES: Final = {
-    keys.GENAI_EVENT_SYSTEM: "system",
-    keys.GENAI_EVENT_USER: "user",
-    keys.GENAI_EVENT_ASSISTANT: "assistant",
-    keys.GENAI_EVENT_TOOL: "tool",
-}
-_EVENT_CONTENT: Final = "gen_ai.event.content"
+_NOTHING: Final[tuple[JsonValue, ...]] = (None, "", [], {})
+_MESSAGE_LISTS: Final = (keys.GENAI_INPUT_MESSAGES, keys.GENAI_OUTPUT_MESSAGES, keys.GENAI_SYSTEM_INSTRUCTIONS)
 
 
 def read(span: SpanFacts) -> Reading | None:
@@ -63,7 +60,9 @@ def read(span: SpanFacts) -> Reading | None:
         The reading; ``None`` where none of the keys is there.
     """
     attributes = _with_details(span)
-    if not any(key.startswith(keys.GENAI_PREFIX) for key in attributes):
+    if not any(key.startswith(keys.GENAI_PREFIX) for key in attributes) and not any(
+        event.name.startswith(keys.GENAI_PREFIX) for event in span.events
+    ):
         return None
     said = text(attributes.get(keys.GENAI_OPERATION))
     reading = Reading(
@@ -76,15 +75,17 @@ def read(span: SpanFacts) -> Reading | None:
         user_id=text(attributes.get(keys.USER_ID)) or text(attributes.get(keys.ENDUSER_ID)),
     )
     _read_usage(attributes, reading)
-    if reading.kind is ObservationKind.TOOL:
-        _read_tool(attributes, span.events, reading)
-        return reading
-    _read_messages(attributes, span.events, reading)
+    if reading.kind is not ObservationKind.TOOL:
+        _read_messages(attributes, span.events, reading)
+    _read_finish(attributes, reading)
     if reading.kind is None:
-        reading.kind = _guessed_kind(said, reading)
+        reading.kind = _guessed_kind(attributes, said, reading)
     match reading.kind:
         case ObservationKind.LLM:
             _read_call(attributes, reading)
+            reading.time_to_first_token_ms = _time_to_first_token(attributes, span)
+        case ObservationKind.TOOL:
+            _read_tool(attributes, span.events, reading)
         case ObservationKind.AGENT:
             reading.agent_name = text(attributes.get(keys.GENAI_AGENT_NAME))
             reading.agent_id = text(attributes.get(keys.GENAI_AGENT_ID))
@@ -98,25 +99,49 @@ def read(span: SpanFacts) -> Reading | None:
 
 
 def _with_details(span: SpanFacts) -> Mapping[str, JsonValue]:
-    """Give the attributes with what details events add; the span's own count first."""
+    """Give the attributes with what details events add; the span's own count first, where they say something."""
     details = [event.attributes for event in span.events if event.name == keys.GENAI_EVENT_DETAILS]
     if not details:
         return span.attributes
     merged: dict[str, JsonValue] = {}
-    # Several such events may each hold one piece of the call.
-    for found in (*details, span.attributes):
-        merged.update({key: value for key, value in found.items() if value is not None})
+    for found in details:
+        for key, value in found.items():
+            # Several such events may each hold one piece of the call, or of one list.
+            before = merged.get(key) if key in _MESSAGE_LISTS else None
+            merged[key] = value if before is None else _joined(before, value)
+    merged.update({key: value for key, value in span.attributes.items() if decoded(value) not in _NOTHING})
     return merged
 
 
-def _guessed_kind(operation: str | None, reading: Reading) -> ObservationKind | None:
-    """Say what a span without a known operation is: what names a model and has tokens or messages called one."""
-    if operation is not None and operation.lower() not in ("", "unknown"):
-        return None
+def _joined(before: JsonValue, after: JsonValue) -> JsonValue:
+    first, second = decoded(before), decoded(after)
+    if not isinstance(first, list) or not isinstance(second, list):
+        return before if first not in _NOTHING else after
+    # The same event may be there as a span event and as a log record; and a later one may hold the history as well.
+    if first[: len(second)] == second:
+        return first
+    return second if second[: len(first)] == first else [*first, *second]
+
+
+def _guessed_kind(
+    attributes: Mapping[str, JsonValue], operation: str | None, reading: Reading
+) -> ObservationKind | None:
+    """Say what a span without a known operation is.
+
+    What names a model and has tokens or messages is called one. Frameworks have operations of their own, whose spans
+    may hold the sums of the calls below; of those, only what ended as a call ends is one.
+    """
     has_model = reading.request_model is not None or reading.response_model is not None
     has_content = reading.input_messages is not None or reading.output_messages is not None
     has_tokens = reading.input_tokens is not None or reading.output_tokens is not None
-    return ObservationKind.LLM if has_model and (has_content or has_tokens) else None
+    if not has_model:
+        named = operation is None and text(attributes.get(keys.GENAI_TOOL_NAME)) is not None
+        return ObservationKind.TOOL if named and not has_content else None
+    if not (has_content or has_tokens):
+        return None
+    if operation is None or operation.lower() in ("", "unknown"):
+        return ObservationKind.LLM
+    return ObservationKind.LLM if reading.raw_finish_reasons or text(attributes.get(keys.GENAI_RESPONSE_ID)) else None
 
 
 def _first(attributes: Mapping[str, JsonValue], *names: str) -> int | None:
@@ -147,55 +172,59 @@ def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.request_top_p = number(attributes.get(keys.GENAI_REQUEST_TOP_P))
     reading.response_id = text(attributes.get(keys.GENAI_RESPONSE_ID))
     reading.output_type = text(attributes.get(keys.GENAI_OUTPUT_TYPE))
-    reasons = decoded(attributes.get(keys.GENAI_FINISH_REASONS))
-    if isinstance(reasons, str):
-        reasons = [reasons]
-    if isinstance(reasons, list) and reasons:
-        reading.raw_finish_reasons = tuple(str(reason) for reason in reasons)
-    elif reading.raw_finish_reasons is None:
-        reading.raw_finish_reasons = (
-            tuple(
-                item.finish_reason
-                for item in reading.output_messages or ()
-                if isinstance(item, AssistantMessage) and item.finish_reason
-            )
-            or None
-        )
     tools = decoded(attributes.get(keys.GENAI_TOOL_DEFINITIONS))
     if isinstance(tools, list):
         reading.tool_definitions = tool_definitions(tools) or None
+
+
+def _read_finish(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
+    reasons = decoded(attributes.get(keys.GENAI_FINISH_REASONS))
+    listed = reasons if isinstance(reasons, list) else [reasons]
+    found = tuple(reason for item in listed if (reason := text(item)))
+    if not found and reading.raw_finish_reasons is None:
+        answers = (item for item in reading.output_messages or () if isinstance(item, AssistantMessage))
+        found = tuple(item.finish_reason for item in answers if item.finish_reason)
+    reading.raw_finish_reasons = found or reading.raw_finish_reasons
+
+
+def _time_to_first_token(attributes: Mapping[str, JsonValue], span: SpanFacts) -> float | None:
     for key in (keys.GENAI_TIME_TO_FIRST_CHUNK, keys.GENAI_SERVER_TIME_TO_FIRST_TOKEN):
-        seconds = number(attributes.get(key))
-        if seconds is not None:
-            reading.time_to_first_token_ms = seconds * 1000
-            break
+        said = number(attributes.get(key))
+        if said is not None:
+            # The conventions say seconds, and some producers write milliseconds: nothing comes after the span's end.
+            duration = (span.end_time_unix_nano - span.start_time_unix_nano) / 1e9
+            return said if 0 < duration < said else said * 1000
+    return None
 
 
 def _read_messages(attributes: Mapping[str, JsonValue], events: Sequence[SpanEvent], reading: Reading) -> None:
     given = messages(attributes.get(keys.GENAI_INPUT_MESSAGES))
     given_back = messages(attributes.get(keys.GENAI_OUTPUT_MESSAGES), role="assistant")
-    instructions = messages(_instructions(attributes), role="system")
-    if instructions and not any(isinstance(item, SystemMessage) for item in given):
-        given = instructions + given
     if not given:
         given = messages(_old_prompt(attributes, events, keys.GENAI_EVENT_PROMPT, keys.GENAI_PROMPT))
     if not given_back:
         old = _old_prompt(attributes, events, keys.GENAI_EVENT_COMPLETION, keys.GENAI_COMPLETION)
         given_back = messages(old, role="assistant")
     if not given or not given_back:
-        said, answered, reasons = _from_message_events(events)
+        said, answered, reasons = event_messages(events)
         given = given or said
         given_back = given_back or answered
         reading.raw_finish_reasons = reasons or None
+    instructions = messages(_instructions(attributes), role="system")
+    told = {item.text for item in given if isinstance(item, SystemMessage)}
+    given = (*(item for item in instructions if item.text not in told), *given)
     reading.input_messages = given or None
     reading.output_messages = given_back or None
 
 
 def _instructions(attributes: Mapping[str, JsonValue]) -> JsonValue:
+    """Give the system instructions as a message: the conventions say a list of parts, and some write messages."""
     parts = decoded(attributes.get(keys.GENAI_SYSTEM_INSTRUCTIONS))
-    if isinstance(parts, list):
-        return {"role": "system", "parts": parts} if parts else None
-    return parts
+    if isinstance(parts, dict):
+        parts = [parts]
+    if not isinstance(parts, list) or any(isinstance(part, dict) and "role" in part for part in parts):
+        return parts
+    return {"role": "system", "parts": parts} if parts else None
 
 
 def _old_prompt(attributes: Mapping[str, JsonValue], events: Sequence[SpanEvent], event: str, key: str) -> JsonValue:
@@ -213,52 +242,17 @@ def _old_prompt(attributes: Mapping[str, JsonValue], events: Sequence[SpanEvent]
     return value
 
 
-def _from_message_events(
-    events: Sequence[SpanEvent],
-) -> tuple[tuple[Message, ...], tuple[Message, ...], tuple[str, ...]]:
-    said: list[Message] = []
-    answered: list[tuple[int, Message]] = []
-    reasons: list[str] = []
-    for event in events:
-        if event.name == keys.GENAI_EVENT_CHOICE:
-            body = _body(event)
-            inner = decoded(body.get("message"))
-            choice = inner if isinstance(inner, dict) else {"content": inner}
-            if "tool_calls" in body and "tool_calls" not in choice:
-                choice = {**choice, "tool_calls": body["tool_calls"]}
-            reason = text(body.get("finish_reason"))
-            reasons.extend([reason] if reason else [])
-            answered.append(
-                (whole(body.get("index")) or 0, message({**choice, "finish_reason": reason}, role="assistant"))
-            )
-        elif event.name in _MESSAGE_ROLES:
-            said.extend(messages(_body(event), role=_MESSAGE_ROLES[event.name]))
-    answered.sort(key=lambda item: item[0])
-    # With content capture off the events come without bodies; that nothing was recorded must not look like silence.
-    recorded = any(item.content or getattr(item, "tool_calls", ()) for item in said)
-    outputs = tuple(item for _, item in answered if item.content or getattr(item, "tool_calls", ()))
-    return tuple(said) if recorded else (), outputs, tuple(reasons)
-
-
-def _body(event: SpanEvent) -> dict[str, JsonValue]:
-    body = json_object(event.body)
-    if body is None:
-        body = json_object(event.attributes.get(_EVENT_CONTENT))
-    found = dict(event.attributes) if body is None else body
-    return {**found, "role": found.get("role") or _MESSAGE_ROLES.get(event.name)}
-
-
 def _read_tool(attributes: Mapping[str, JsonValue], events: Sequence[SpanEvent], reading: Reading) -> None:
     reading.tool_name = text(attributes.get(keys.GENAI_TOOL_NAME))
     reading.tool_description = text(attributes.get(keys.GENAI_TOOL_DESCRIPTION))
     reading.tool_call_id = text(attributes.get(keys.GENAI_TOOL_CALL_ID))
     reading.arguments = decoded(attributes.get(keys.GENAI_TOOL_CALL_ARGUMENTS))
     reading.result = decoded(attributes.get(keys.GENAI_TOOL_CALL_RESULT))
-    for event in events:
-        if event.name == keys.GENAI_EVENT_TOOL and reading.arguments is None:
-            reading.arguments = decoded(event.attributes.get("content"))
-        elif event.name == keys.GENAI_EVENT_CHOICE and reading.result is None:
-            reading.result = decoded(event.attributes.get("message"))
+    given, given_back = event_values(events)
+    if reading.arguments is None:
+        reading.arguments = given
+    if reading.result is None:
+        reading.result = given_back
     reading.input = reading.arguments
     reading.output = reading.result
 
@@ -268,7 +262,8 @@ def _read_documents(attributes: Mapping[str, JsonValue], reading: Reading) -> No
     reading.input = reading.query
     listed = decoded(attributes.get(keys.GENAI_RETRIEVAL_DOCUMENTS))
     if isinstance(listed, list):
-        reading.documents = tuple(_document(json_mapping(item)) for item in listed)
+        found = [{"content": item} if isinstance(item, str) else json_mapping(item) for item in listed]
+        reading.documents = tuple(_document(item) for item in found if item)
         reading.output = listed
 
 

@@ -11,23 +11,23 @@ from typing import Final
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
-from pixie_otel.traces.dialects.chat import message, tool_definitions
+from pixie_otel.traces.dialects.flat_messages import first_index, flat_messages, flat_texts, items, shown
 from pixie_otel.traces.dialects.provider import read_parameters, read_request, read_response
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
+from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import (
     Tree,
     call_arguments,
     decoded,
-    indexed,
     json_mapping,
     json_object,
+    json_value,
     leaf,
     number,
     text,
     tree,
     whole,
 )
-from pixie_otel.traces.messages import Message
 from pixie_otel.traces.spans import ObservationKind
 
 __all__ = ["NAME", "ROOTS", "read"]
@@ -63,6 +63,14 @@ _TREES: Final = (
     keys.OI_EMBEDDINGS,
 )
 _LLM_SIGNS: Final = (keys.LLM_MODEL_NAME, keys.LLM_TOKENS_PROMPT, keys.LLM_TOKENS_COMPLETION, keys.LLM_SYSTEM)
+_NO_KINDS: Final = frozenset({"", "unknown", "unspecified"})
+_SIGNS: Final = (
+    ("reranker", ObservationKind.RERANKER),
+    ("retrieval", ObservationKind.RETRIEVER),
+    ("embedding", ObservationKind.EMBEDDING),
+)
+_TOOL_OUTPUT_KEYS: Final = frozenset({"tool_name", "raw_input", "raw_output"})
+_DOCUMENT_TEXTS: Final = frozenset({"content", "page_content", "text"})
 _SESSION_KEYS: Final = ("session_id", "thread_id", "conversation_id")
 
 
@@ -94,6 +102,10 @@ def read(span: SpanFacts) -> Reading | None:
     )
     if hidden_input or hidden_output:
         reading.notes = ("content was hidden by the producer (OPENINFERENCE_HIDE_*)",)
+    first = first_index(leaf(branches, "llm", "input_messages"))
+    if first > 1:
+        # A full span drops its oldest attributes; index 0 is missing also where there are no instructions.
+        reading.notes += (f"the messages before number {first} are missing",)
     match kind:
         case ObservationKind.LLM:
             _read_llm(attributes, branches, reading)
@@ -104,8 +116,8 @@ def read(span: SpanFacts) -> Reading | None:
         case ObservationKind.EMBEDDING:
             _read_embedding(attributes, branches, reading)
         case ObservationKind.AGENT | ObservationKind.CHAIN:
-            reading.input_messages = _messages(branches, "input_messages")
-            reading.output_messages = _messages(branches, "output_messages")
+            reading.input_messages = flat_messages(leaf(branches, "llm", "input_messages"), "user")
+            reading.output_messages = flat_messages(leaf(branches, "llm", "output_messages"), "assistant")
         case _:
             pass
     return reading
@@ -113,12 +125,15 @@ def read(span: SpanFacts) -> Reading | None:
 
 def _kind(attributes: Mapping[str, JsonValue], branches: Tree) -> ObservationKind | None:
     said = text(attributes.get(keys.OI_SPAN_KIND))
-    if said is not None:
+    if said is not None and said.strip().lower() not in _NO_KINDS:
         try:
-            return ObservationKind(said.lower())
+            return ObservationKind(said.strip().lower())
         except ValueError:
             return ObservationKind.OTHER
     # The key is set first and a full span drops its oldest attributes first, so long conversations lose it.
+    for branch, kind in _SIGNS:
+        if branch in branches:
+            return kind
     if leaf(branches, "llm", "output_messages") is not None or any(key in attributes for key in _LLM_SIGNS):
         return ObservationKind.LLM
     return None
@@ -129,7 +144,9 @@ def _value(attributes: Mapping[str, JsonValue], key: str, mime_key: str) -> tupl
     if value == keys.OI_REDACTED:
         return None, True
     mime = attributes.get(mime_key)
-    return (decoded(value) if mime in (_JSON_MIME, None) else value), False
+    if mime == _JSON_MIME:
+        return json_value(value), False
+    return (decoded(value) if mime is None else value), False
 
 
 def _session(metadata: dict[str, JsonValue] | None) -> str | None:
@@ -139,12 +156,14 @@ def _session(metadata: dict[str, JsonValue] | None) -> str | None:
 
 
 def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Reading) -> None:
-    reading.input_messages = _messages(branches, "input_messages") or _prompts(branches, "prompts", "prompt")
-    reading.output_messages = _messages(branches, "output_messages") or _prompts(branches, "choices", "completion")
-    tools = [
-        leaf(item, "tool", "json_schema") or leaf(item, "json_schema")
-        for _, item in indexed(leaf(branches, "llm", "tools"))
-    ]
+    said = branches.get("llm")
+    reading.input_messages = flat_messages(leaf(said, "input_messages"), "user")
+    reading.output_messages = flat_messages(leaf(said, "output_messages"), "assistant")
+    if reading.input_messages is None:
+        reading.input_messages = flat_texts(leaf(said, "prompts"), "prompt", "user")
+    if reading.output_messages is None:
+        reading.output_messages = flat_texts(leaf(said, "choices"), "completion", "assistant")
+    tools = [item.get("json_schema", item) for item in items(leaf(said, "tools"), "tool")]
     reason = text(attributes.get(keys.LLM_FINISH_REASON))
     model = text(attributes.get(keys.LLM_MODEL_NAME))
     reading.provider = text(attributes.get(keys.LLM_PROVIDER)) or text(attributes.get(keys.LLM_SYSTEM))
@@ -156,7 +175,7 @@ def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Read
     reading.cache_read_tokens = whole(attributes.get(keys.LLM_TOKENS_CACHE_INPUT)) if cached is None else cached
     reading.cache_creation_tokens = whole(attributes.get(keys.LLM_TOKENS_CACHE_WRITE))
     reading.reasoning_tokens = whole(attributes.get(keys.LLM_TOKENS_REASONING))
-    reading.cost = number(attributes.get(keys.LLM_COST_TOTAL))
+    reading.cost = _cost(attributes)
     reading.raw_finish_reasons = (reason,) if reason else None
     reading.tool_definitions = tool_definitions(tools) or None
     reading.fill(read_parameters(attributes.get(keys.LLM_INVOCATION_PARAMETERS)))
@@ -164,80 +183,13 @@ def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Read
     reading.fill(read_response(reading.output))
 
 
-def _messages(branches: Tree, which: str) -> tuple[Message, ...] | None:
-    role = "assistant" if which == "output_messages" else "user"
-    branch = leaf(branches, "llm", which)
-    found: list[Message] = []
-    if isinstance(branch, dict):
-        for _, item in indexed(branch):
-            inner = item.get("message")
-            found.append(message(_as_chat(inner if isinstance(inner, dict) else item), role=role))
-    else:
-        # Some producers, and nested exports, hold the whole list in the one attribute.
-        listed = decoded(branch)
-        for entry in listed if isinstance(listed, list) else []:
-            if isinstance(entry, dict):
-                inner = entry.get("message")
-                flat = tree(entry, ("message",)).get("message")
-                chosen = inner if isinstance(inner, dict) else flat if isinstance(flat, dict) else entry
-                found.append(message(_as_chat(chosen), role=role))
-    return tuple(found) or None
-
-
-def _as_chat(item: Tree) -> dict[str, JsonValue]:
-    """Give an OpenInference message in the shape of a chat message."""
-    said: dict[str, JsonValue] = {
-        key: item[key] for key in ("role", "name", "tool_call_id") if isinstance(item.get(key), str)
-    }
-    parts = [_as_part(leaf(part, "message_content") or part) for part in _items(item.get("contents"))]
-    content = item.get("content")
-    if isinstance(content, dict):
-        content = content.get("")
-    has_text = any(part.get("type") == "text" for part in parts)
-    if isinstance(content, str) and content and not has_text:
-        parts.insert(0, {"type": "text", "text": content})
-    elif isinstance(content, list):
-        parts.extend(part for part in content if isinstance(part, dict))
-    said["parts"] = list(parts)
-    calls = [_as_call(leaf(call, "tool_call") or call) for call in _items(item.get("tool_calls"))]
-    if isinstance(name := item.get("function_call_name"), str):
-        calls.append({"function": {"name": name, "arguments": item.get("function_call_arguments_json")}})
-    said["tool_calls"] = list(calls)
-    return said
-
-
-def _items(branch: JsonValue) -> list[Tree]:
-    if isinstance(branch, list):
-        return [item for item in branch if isinstance(item, dict)]
-    return [item for _, item in indexed(branch)]
-
-
-def _as_part(part: JsonValue) -> dict[str, JsonValue]:
-    if not isinstance(part, dict):
-        return {}
-    kind = text(part.get("type")) or ("text" if "text" in part else "unknown")
-    url = leaf(part, "image", "image", "url")
-    if url is not None:
-        return {"type": "image", "url": url}
-    return {**part, "type": kind}
-
-
-def _as_call(call: JsonValue) -> dict[str, JsonValue]:
-    return {
-        "id": leaf(call, "id"),
-        "function": {"name": leaf(call, "function", "name"), "arguments": leaf(call, "function", "arguments")},
-    }
-
-
-def _prompts(branches: Tree, which: str, inner: str) -> tuple[Message, ...] | None:
-    """Read the texts of a completion call: prompts in, choices out."""
-    branch = leaf(branches, "llm", which)
-    role = "user" if which == "prompts" else "assistant"
-    if isinstance(branch, list):
-        said = [item for item in branch if isinstance(item, str)]
-    else:
-        said = [found for _, item in indexed(branch) if (found := text(leaf(item, inner, "text")))]
-    return tuple(message({"content": item}, role=role) for item in said) or None
+def _cost(attributes: Mapping[str, JsonValue]) -> float | None:
+    total = number(attributes.get(keys.LLM_COST_TOTAL))
+    if total is not None:
+        return total
+    parts = [number(attributes.get(key)) for key in (keys.LLM_COST_PROMPT, keys.LLM_COST_COMPLETION)]
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None
 
 
 def _read_tool(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
@@ -245,41 +197,47 @@ def _read_tool(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.tool_description = text(attributes.get(keys.OI_TOOL_DESCRIPTION))
     reading.tool_call_id = text(attributes.get(keys.OI_TOOL_CALL_ID)) or text(attributes.get(keys.OI_TOOL_ID))
     reading.arguments = call_arguments(reading.input)
-    result = json_object(reading.output)
-    if result is not None and result.get("type") == "tool" and isinstance(inner := result.get("data"), dict):
+    result = json_mapping(reading.output)
+    if result.get("type") == "tool" and isinstance(inner := result.get("data"), dict):
         # LangChain gives the tool message that it makes of the result.
-        reading.result = decoded(inner.get("content"))
-        reading.output = reading.result
+        reading.output = decoded(inner.get("content"))
         reading.tool_call_id = reading.tool_call_id or text(inner.get("tool_call_id"))
-    else:
-        reading.result = decoded(reading.output)
+    elif result.keys() >= _TOOL_OUTPUT_KEYS:
+        # LlamaIndex gives its own record of the call, with what the function returned in it.
+        raw = decoded(result["raw_output"])
+        reading.output = decoded(result.get("content")) if raw is None else raw
+    reading.result = decoded(reading.output)
 
 
 def _read_documents(attributes: Mapping[str, JsonValue], branches: Tree, reading: Reading) -> None:
     said = json_mapping(reading.input)
     reading.query = text(attributes.get(keys.OI_RERANKER_QUERY)) or text(reading.input) or text(said.get("query"))
     for path in (("retrieval", "documents"), ("reranker", "output_documents")):
-        branch = leaf(branches, *path)
-        items = _items(decoded(branch) if isinstance(branch, str) else branch)
-        if items:
-            reading.documents = tuple(_document(leaf(item, "document") or item) for item in items)
+        found = items(leaf(branches, *path), "document")
+        if found:
+            reading.documents = tuple(_document(item) for item in found)
             return
+    output = reading.output
+    listed = output.get("documents") if isinstance(output, dict) else output
+    if isinstance(listed, list):
+        found = [item for item in listed if isinstance(item, dict) and not _DOCUMENT_TEXTS.isdisjoint(item)]
+        reading.documents = tuple(_document(item) for item in found) or None
 
 
-def _document(item: JsonValue) -> Document:
-    content = leaf(item, "content")
-    identity = leaf(item, "id")
+def _document(item: Tree) -> Document:
+    contents = (shown(item.get(key)) for key in ("content", "page_content", "text"))
+    identity = item.get("id")
     return Document(
-        content=content if isinstance(content, str) else "",
+        content=next((found for found in contents if isinstance(found, str)), ""),
         id=None if identity is None else str(identity),
-        score=number(leaf(item, "score")),
-        metadata=json_object(leaf(item, "metadata")),
+        score=number(item.get("score")),
+        metadata=json_object(item.get("metadata")),
     )
 
 
 def _read_embedding(attributes: Mapping[str, JsonValue], branches: Tree, reading: Reading) -> None:
-    embeddings = indexed(leaf(branches, "embedding", "embeddings"))
-    texts = (text(leaf(item, "embedding", "text")) for _, item in embeddings)
+    embeddings = items(leaf(branches, "embedding", "embeddings"), "embedding")
+    texts = (text(shown(item.get("text"))) for item in embeddings)
     reading.texts = tuple(found for found in texts if found) or None
     reading.response_model = text(attributes.get(keys.OI_EMBEDDING_MODEL)) or text(attributes.get(keys.LLM_MODEL_NAME))
     reading.provider = text(attributes.get(keys.LLM_PROVIDER)) or text(attributes.get(keys.LLM_SYSTEM))

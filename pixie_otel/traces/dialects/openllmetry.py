@@ -11,8 +11,9 @@ from typing import Final
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
-from pixie_otel.traces.dialects.chat import message, tool_definitions
+from pixie_otel.traces.dialects.chat import message
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
+from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import (
     Tree,
     call_arguments,
@@ -47,8 +48,7 @@ _REQUEST_KINDS: Final = {
     "rerank": ObservationKind.RERANKER,
 }
 _TREES: Final = (keys.GENAI_PROMPT, keys.GENAI_COMPLETION, keys.TRACELOOP_FUNCTIONS)
-_RESULT_EVENT: Final = "db.query.result"
-_REASONING_TOKENS: Final = "llm.usage.reasoning_tokens"
+_RESULT_EVENTS: Final = (keys.TRACELOOP_QUERY_RESULT, keys.TRACELOOP_SEARCH_RESULT)
 _SESSION_NAMES: Final = ("session_id", "thread_id", "conversation_id", "chat_id")
 
 
@@ -73,13 +73,13 @@ def read(span: SpanFacts) -> Reading | None:
     reading = Reading(
         kind=kind or (ObservationKind.RETRIEVER if documents else ObservationKind.LLM if completions else None),
         input=_given(decoded(attributes.get(keys.TRACELOOP_ENTITY_INPUT))),
-        output=decoded(attributes.get(keys.TRACELOOP_ENTITY_OUTPUT)),
+        output=_given_back(decoded(attributes.get(keys.TRACELOOP_ENTITY_OUTPUT))),
         session_id=_association(attributes, *_SESSION_NAMES),
         user_id=_association(attributes, "user_id"),
         input_messages=tuple(item for item, _ in prompts) or None,
         output_messages=tuple(item for item, _ in completions) or None,
         raw_finish_reasons=tuple(reason for _, reason in completions if reason) or None,
-        reasoning_tokens=whole(attributes.get(_REASONING_TOKENS)),
+        reasoning_tokens=whole(attributes.get(keys.TRACELOOP_LLM_REASONING_TOKENS)),
         documents=documents or None,
     )
     entity = text(attributes.get(keys.TRACELOOP_ENTITY_NAME))
@@ -108,7 +108,9 @@ def _messages(branch: JsonValue, role: str) -> list[tuple[Message, str | None]]:
     found: list[tuple[Message, str | None]] = []
     for _, item in indexed(branch):
         calls: list[JsonValue] = [dict(call) for _, call in indexed(item.get("tool_calls"))]
-        if isinstance(old := item.get("function_call"), dict):
+        if not calls and isinstance(listed := decoded(item.get("tool_calls")), list):
+            calls = listed
+        if not calls and isinstance(old := item.get("function_call"), dict):
             calls.append({"name": old.get("name"), "arguments": old.get("arguments")})
         said: dict[str, JsonValue] = {
             **{key: item[key] for key in ("role", "name", "tool_call_id", "refusal", "finish_reason") if key in item},
@@ -133,12 +135,15 @@ def _function(item: Tree) -> JsonValue:
 
 def _given(value: JsonValue) -> JsonValue:
     """Give what a framework's span was given, without the wrapping of Python calls and of LangChain's."""
-    found = json_object(call_arguments(value))
-    if found is None:
-        return call_arguments(value)
-    if isinstance(inputs := found.get("inputs"), dict) and "input_str" in found:
-        return inputs or decoded(found["input_str"])
-    return found
+    given = decoded(call_arguments(value))
+    # A tool of the app's own may well have an argument of that name, but not all of these.
+    if not isinstance(given, dict) or "inputs" not in given or given.keys().isdisjoint(("input_str", "kwargs")):
+        return given
+    return given["inputs"] or decoded(given.get("input_str"))
+
+
+def _given_back(value: JsonValue) -> JsonValue:
+    return value["outputs"] if isinstance(value, dict) and value.keys() == {"outputs", "kwargs"} else value
 
 
 def _association(attributes: Mapping[str, JsonValue], *names: str) -> str | None:
@@ -148,17 +153,20 @@ def _association(attributes: Mapping[str, JsonValue], *names: str) -> str | None
 def _documents(events: Sequence[SpanEvent]) -> tuple[Document, ...]:
     found: list[Document] = []
     for event in events:
-        if event.name != _RESULT_EVENT:
+        if event.name not in _RESULT_EVENTS:
             continue
-        said = {key.removeprefix(_RESULT_EVENT + "."): value for key, value in event.attributes.items()}
+        said = {key.removeprefix(event.name + "."): value for key, value in event.attributes.items()}
         identity = said.get("id")
-        score = number(said.get("score"))
+        metadata = json_object(said.get("metadata"))
+        if (distance := number(said.get("distance"))) is not None:
+            # A score says how near a document is, a distance how far.
+            metadata = {**(metadata or {}), "distance": distance}
         found.append(
             Document(
                 content=text(said.get("document")) or "",
                 id=None if identity is None else str(identity),
-                score=score,
-                metadata=json_object(said.get("metadata")),
+                score=number(said.get("score")),
+                metadata=metadata,
             )
         )
     return tuple(found)

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pixie_otel.evaluable import JsonValue
-from pixie_otel.traces.dialects.chat import messages, tool_definitions
+from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.reading import Reading
+from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import json_mapping, json_object, number, text, whole
 from pixie_otel.traces.messages import AssistantMessage, Message, SystemMessage, TextContent
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import msgspec
 
@@ -16,6 +16,7 @@ __all__ = [
     "indexed",
     "json_mapping",
     "json_object",
+    "json_value",
     "leaf",
     "number",
     "text",
@@ -31,6 +32,9 @@ _MAX_DEPTH: Final = 100
 """How deep JSON may be nested: whoever walks through a value later must not run out of stack."""
 _MAX_SEGMENTS: Final = 24
 _JSON_STARTS: Final = frozenset('{["')
+_SCALARS: Final[dict[str, JsonValue]] = {"null": None, "true": True, "false": False}
+_NUMBER_STARTS: Final = frozenset("-0123456789")
+_MAX_NUMBER_LENGTH: Final = 30
 _decode: Final = msgspec.json.Decoder().decode
 
 
@@ -97,6 +101,20 @@ def json_object(value: JsonValue) -> dict[str, JsonValue] | None:
     """Decode a JSON object; ``None`` for anything else."""
     found = decoded(value)
     return found if isinstance(found, dict) else None
+
+
+def json_value(value: JsonValue) -> JsonValue:
+    """Decode JSON text of any kind; a text that is none stays as it is."""
+    if not isinstance(value, str):
+        return value
+    if (scalar := value.strip()) in _SCALARS:
+        return _SCALARS[scalar]
+    if scalar[:1] in _NUMBER_STARTS and len(scalar) <= _MAX_NUMBER_LENGTH:
+        try:
+            return cast("JsonValue", _decode(scalar))
+        except (msgspec.DecodeError, UnicodeEncodeError):
+            return value
+    return decoded(value)
 
 
 def json_mapping(value: JsonValue) -> dict[str, JsonValue]:

@@ -1,0 +1,61 @@
+"""One trace as lines for a terminal: what it is as a whole, its trees, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pixie_otel.evals.evaluators.checks.wording import counted
+from pixie_otel.reports.layout import cut, wrapped
+from pixie_otel.reports.printable import printable
+from pixie_otel.reports.style import Style
+from pixie_otel.traces.text import duration_text, tree_text
+from pixie_otel.traces.trace import Trace
+
+__all__ = ["trace_lines"]
+
+_MOST_PROBLEMS: Final = 3
+
+
+def trace_lines(trace: Trace, width: int | None, style: Style, *, verbose: bool = False) -> Iterator[str]:
+    """Show a trace.
+
+    Args:
+        trace: The trace.
+        width: How many cells a line has; ``None`` to cut nothing.
+        style: Whether to colour.
+        verbose: Also show ids, dialects, notes and all problems.
+    """
+    yield style.paint(f"Trace {printable(trace.trace_id)}", "title")
+    facts = printable(_facts(trace))
+    for line in [facts] if width is None else wrapped(facts, width, hanging=""):
+        yield style.paint(line, "quiet")
+    for line in tree_text(trace.roots, max_chars=width, verbose=verbose).split("\n"):
+        yield _fitted(line, width)
+    problems = trace.problems if verbose else trace.problems[:_MOST_PROBLEMS]
+    for problem in problems:
+        yield style.paint(_fitted(f"! {problem.kind}: {problem.message}", width), "doubtful")
+    if len(trace.problems) > len(problems):
+        yield style.paint(f"! … and {len(trace.problems) - len(problems)} more problems", "doubtful")
+
+
+def _facts(trace: Trace) -> str:
+    usage = trace.usage
+    started = "" if trace.started_at is None else f"{trace.started_at:%Y-%m-%d %H:%M:%S} UTC"
+    tokens = "" if usage.total_tokens is None else f"{usage.input_tokens or 0}→{usage.output_tokens or 0} tokens"
+    facts = (
+        started,
+        duration_text(trace.duration_ms),
+        counted(len(trace.spans), "span"),
+        counted(len(trace.llm_calls), "LLM call"),
+        tokens,
+        "" if usage.cost is None else f"${usage.cost:.4g}",
+        ", ".join(trace.service_names),
+        f"session {trace.session_id}" if trace.session_id else "",
+    )
+    return " · ".join(filter(None, facts))
+
+
+def _fitted(line: str, width: int | None) -> str:
+    line = printable(line)
+    return line if width is None else cut(line, width)

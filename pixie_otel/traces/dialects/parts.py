@@ -1,0 +1,173 @@
+"""The parts of a chat message's content, in the shapes that providers and dialects write them in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pixie_otel.evaluable import JsonValue
+from pixie_otel.traces.dialects.values import text
+from pixie_otel.traces.messages import ContentPart, ImageContent, OtherContent, ReasoningContent, TextContent
+
+__all__ = ["CALL_TYPES", "RESULT_TYPES", "content_part", "kind", "raw_parts", "reasoning"]
+
+CALL_TYPES: Final = frozenset(
+    {"tool_call", "tool-call", "tool_use", "function_call", "custom_tool_call", "toolUse", "functionCall"}
+)
+"""The types of parts, and of a conversation's items, in which a model calls a tool."""
+RESULT_TYPES: Final = frozenset(
+    {
+        "tool_call_response",
+        "tool-result",
+        "tool_result",
+        "function_call_output",
+        "custom_tool_call_output",
+        "function_response",
+        "functionResponse",
+        "toolResult",
+    }
+)
+"""The types of parts, and of a conversation's items, in which a tool answers."""
+
+_TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text", "summary_text"})
+_REASONING_TYPES: Final = frozenset(
+    {"reasoning", "thinking", "redacted_thinking", "reasoning_text", "reasoningContent", "reasoningText"}
+)
+_IMAGE_TYPES: Final = frozenset({"image", "image_url", "input_image"})
+_BLOB_TYPES: Final = frozenset({"blob", "uri", "file", "inline_data", "inlineData", "file_data", "fileData"})
+_TELLING_KEYS: Final = (
+    "toolUse",
+    "toolResult",
+    "function_call",
+    "functionCall",
+    "function_response",
+    "functionResponse",
+    "image",
+    "inline_data",
+    "inlineData",
+    "file_data",
+    "fileData",
+    "reasoningContent",
+    "text",
+)
+"""What a part without a type is, by the key that it has: Google's and Bedrock's parts say it so."""
+_MIME_KEYS: Final = ("mime_type", "mimeType", "media_type", "mediaType")
+_REASONING_KEYS: Final = ("content", "text", "thinking", "summary", "reasoning", "reasoningContent", "reasoningText")
+
+
+def raw_parts(value: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
+    """Give the parts of a message as they were written, text as a part of its own.
+
+    Args:
+        value: The message. Where it has ``parts`` and ``content``, and both hold text, that is the same text.
+    """
+    found = _listed(value.get("parts"))
+    if not any(kind(part) in _TEXT_TYPES for part in found):
+        found = [*_listed(value.get("content")), *found]
+    if refusal := text(value.get("refusal")):
+        found.append({"type": "refusal", "refusal": refusal})
+    if isinstance(audio := value.get("audio"), dict):
+        found.append({"type": "audio", "audio": audio})
+    return found
+
+
+def kind(part: dict[str, JsonValue]) -> str:
+    """Say what a part is.
+
+    Args:
+        part: The part as it was written.
+
+    Returns:
+        Its type, or what its keys say where it has none; "" for what is not known.
+    """
+    if (said := text(part.get("type"))) is not None:
+        return said
+    if part.get("thought") is True:
+        return "reasoning"
+    for key in _TELLING_KEYS:
+        if part.get(key) is not None:
+            return key
+    return "text" if isinstance(part.get("content"), str) else ""
+
+
+def content_part(part: dict[str, JsonValue]) -> ContentPart | None:
+    """Read one part that is neither a tool call nor a tool's result.
+
+    Args:
+        part: The part as it was written.
+
+    Returns:
+        The part; ``None`` for text of which none was recorded.
+    """
+    said = kind(part)
+    if said in _TEXT_TYPES:
+        found = part.get("text", part.get("content"))
+        return TextContent(found) if isinstance(found, str) else None
+    if said in _REASONING_TYPES:
+        return ReasoningContent(reasoning(part))
+    return _image(said, part) or OtherContent(said or "unknown", dict(part))
+
+
+def reasoning(part: dict[str, JsonValue]) -> str:
+    """Give what a model thought; empty where that was recorded only in encrypted form.
+
+    Args:
+        part: A reasoning part, or a reasoning item of a conversation.
+    """
+    inner: JsonValue = part
+    for _ in range(3):
+        if not isinstance(inner, dict):
+            break
+        inner = next((found for key in _REASONING_KEYS if (found := inner.get(key))), None)
+    if isinstance(inner, list):
+        return "".join(text(item.get("text")) or "" for item in inner if isinstance(item, dict))
+    return inner if isinstance(inner, str) else ""
+
+
+def _listed(content: JsonValue) -> list[dict[str, JsonValue]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    if isinstance(content, dict):
+        return [content]
+    if not isinstance(content, list):
+        return []
+    return [
+        part if isinstance(part, dict) else {"type": "text", "text": part}
+        for part in content
+        if isinstance(part, dict | str)
+    ]
+
+
+def _image(said: str, part: dict[str, JsonValue]) -> ImageContent | None:
+    if said in _BLOB_TYPES:
+        inner = part.get(said)
+        found = inner if isinstance(inner, dict) else part
+        mime = _text_at(found, *_MIME_KEYS)
+        if part.get("modality") != "image" and not (mime or "").startswith("image/"):
+            return None
+        return _pictured(found, mime)
+    if said not in _IMAGE_TYPES:
+        return None
+    source = next((part[key] for key in ("source", "image_url", "image") if part.get(key) is not None), part)
+    mime, detail = _text_at(part, *_MIME_KEYS), text(part.get("detail"))
+    # OpenInference nests the image in itself, Bedrock its source.
+    while isinstance(source, dict) and isinstance(below := source.get("image", source.get("source")), dict):
+        source = below
+    if isinstance(source, str):
+        return ImageContent(source, mime, detail)
+    return _pictured(source, mime, detail) if isinstance(source, dict) else ImageContent("", mime, detail)
+
+
+def _pictured(source: dict[str, JsonValue], mime: str | None, detail: str | None = None) -> ImageContent:
+    mime = _text_at(source, *_MIME_KEYS) or mime
+    detail = text(source.get("detail")) or detail
+    data = _text_at(source, "data", "base64", "bytes", "content")
+    if data is None:
+        url = _text_at(source, "url", "uri", "file_uri", "fileUri", "file_id")
+        return ImageContent(url or "", mime, detail)
+    if data.startswith(("data:", "http:", "https:")):
+        return ImageContent(data, mime, detail)
+    return ImageContent(f"data:{mime or 'image/*'};base64,{data}", mime, detail)
+
+
+def _text_at(value: dict[str, JsonValue], *names: str) -> str | None:
+    return next((found for name in names if (found := text(value.get(name)))), None)
