@@ -35,7 +35,7 @@ class Call:
     Attributes:
         evaluator: What judges.
         evaluable: What is judged; each start gets a copy of its own.
-        trace: The trace that the case came from.
+        trace: The trace that the case came from; likewise.
         case: The number of the case among those under way.
         position: The evaluator's place among the evaluators.
         awaitable: What the evaluator returned, where that is still to be awaited.
@@ -64,7 +64,8 @@ class Call:
         """Call the evaluator here; an awaitable that comes back is kept for `run_async`."""
         self.started = perf_counter()
         try:
-            returned = self.evaluator(copy_evaluable(self.evaluable), self.trace)
+            trace = self.trace.copy() if self.trace is not None and self.evaluator.takes_trace else None
+            returned = self.evaluator(copy_evaluable(self.evaluable), trace)
             if inspect.isawaitable(returned):
                 self.awaitable = cast("Awaitable[object]", returned)
             else:

@@ -13,6 +13,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -26,6 +27,8 @@ _Json: TypeAlias = dict[str, Any]
 SPANS_A_LINE: Final = 25
 TRACES_AT_WORK: Final = 200
 SPANS_A_TRACE: Final = 5
+FAILED: Final = 0.01
+"""The share of failed spans."""
 SPAN_BYTES: Final = 3600
 """About what a span of an agent takes in real files: messages stand in it twice, as sent and as attributes."""
 
@@ -38,13 +41,14 @@ _TEXTS_A_SPAN: Final = 3.7
 _TEXTS: Final = 2000
 _FIRST_START: Final = 1_796_050_000_000_000_000
 
-_WORDS: Final = (
-    "the a of to and in is it that for was on are with as this be at by from or an have not we can order refund invoice "
-    "customer delivery address account support policy within days working please agent model answer question token "
-    "password search document result weather city temperature tomorrow morning price total shipping warehouse return "
-    "label carrier status pending delivered café naïve Zürich Straße 18°C 40€ “quoted” déjà 東京 注文 Привет 🙂 👩‍💻 — … "
-    "\\path\\to\\file \"really\" \t line\nbreak <b>bold</b> {json: 1} [1] https://example.org/a?b=c&d=e 2026-11-30 3.14 42"
-).split(" ")
+_WORDS: Final = """
+the a of to and in is it that for was on are with as this be at by from or an have not we can order refund invoice
+customer delivery address account support policy within days working please agent model answer question token password
+search document result weather city temperature tomorrow morning price total shipping warehouse return label carrier
+status pending delivered café naïve Zürich Straße 18°C 40€ — … “quoted” "really" déjà 東京 注文 Привет 🙂 👩‍💻
+<b>bold</b> {json: [1] https://example.org/a?b=c&d=e 3.14 42 C:\\temp\\file
+"""
+_SPACES: Final = (" ", " ", " ", " ", " ", "\n", "\t", "\n\n")
 
 _TOOLS: Final[list[_Json]] = [
     {
@@ -114,6 +118,7 @@ class _Material:
 
     def __init__(self, random: Random, span_bytes: int) -> None:
         self._random = random
+        self._words = _WORDS.split()
         room = span_bytes - _BARE_BYTES - _TOOLS_BYTES
         self.tools = _TOOLS if room >= 0 else []
         mean = (room if room >= 0 else max(room + _TOOLS_BYTES, 0)) / _TEXTS_A_SPAN
@@ -123,12 +128,10 @@ class _Material:
         return self._texts[int(self._random.random() * _TEXTS)]
 
     def _make(self, length: int) -> str:
-        words = [self._random.choice(_WORDS)]
-        size = len(words[0].encode())
-        while size < length:
-            words.append(self._random.choice(_WORDS))
-            size += len(words[-1].encode()) + 1
-        return " ".join(words)
+        text = ""
+        while len(text.encode()) < length:
+            text += self._random.choice(self._words) + self._random.choice(_SPACES)
+        return text or self._words[0]
 
 
 @dataclass
@@ -145,10 +148,7 @@ class _Call:
 def _interleaved(traces: int, material: _Material, random: Random) -> Iterator[tuple[str, _Json]]:
     """Give the spans, each with its scope, in the order in which they end."""
     waiting = _traces(traces, material, random)
-    working: list[list[tuple[str, _Json]]] = []
-    for _ in range(TRACES_AT_WORK):
-        if (trace := next(waiting, None)) is not None:
-            working.append(trace)
+    working = list(islice(waiting, TRACES_AT_WORK))
     while working:
         chosen = int(random.random() * len(working))
         yield working[chosen].pop()
@@ -195,11 +195,11 @@ def _trace(below: tuple[str, ...], start: int, material: _Material, random: Rand
         else:
             scope, name = "framework", "VectorStoreRetriever"
             attributes = _retrieval(question, [material.text() for _ in range(random.randint(1, 4))])
-        failed = random.random() < 0.01
-        found.append((scope, _span(trace_id, root_id, name, at, at + took, attributes, random, failed=failed)))
+        ids = trace_id, f"{random.getrandbits(64) | 1:016x}", root_id
+        failed = random.random() < FAILED
+        found.append((scope, _span(ids, name, at, at + took, attributes, failed=failed)))
         at += took + random.randrange(1_000_000)
-    root = _span(trace_id, None, "support_agent", start, at, _chain(question, answer, random), random)
-    root["spanId"] = root_id
+    root = _span((trace_id, root_id), "support_agent", start, at, _chain(question, answer, random))
     return [("framework", root), *reversed(found)]
 
 
@@ -215,7 +215,8 @@ def _call(messages: list[_Json], material: _Material, random: Random, *, last: b
         "type": "function",
         "function": {"name": function["name"], "arguments": arguments},
     }
-    return _Call(messages, material.tools, {"role": "assistant", "content": None, "tool_calls": [requested]}, "tool_calls", tokens)
+    answer = {"role": "assistant", "content": None, "tool_calls": [requested]}
+    return _Call(messages, material.tools, answer, "tool_calls", tokens)
 
 
 def _openinference_call(call: _Call) -> _Json:
@@ -251,7 +252,11 @@ def _response(call: _Call) -> str:
         "created": 1764500000,
         "model": "gpt-4o-mini-2024-07-18",
         "object": "chat.completion",
-        "usage": {"completion_tokens": call.tokens[1], "prompt_tokens": call.tokens[0], "total_tokens": sum(call.tokens)},
+        "usage": {
+            "completion_tokens": call.tokens[1],
+            "prompt_tokens": call.tokens[0],
+            "total_tokens": sum(call.tokens),
+        },
     }
     return orjson.dumps(response).decode()
 
@@ -284,7 +289,9 @@ def _genai_call(call: _Call) -> _Json:
         "gen_ai.usage.input_tokens": call.tokens[0],
         "gen_ai.usage.output_tokens": call.tokens[1],
         "gen_ai.input.messages": orjson.dumps([_genai_message(message) for message in call.messages]).decode(),
-        "gen_ai.output.messages": orjson.dumps([{**_genai_message(call.answer), "finish_reason": call.reason}]).decode(),
+        "gen_ai.output.messages": orjson.dumps(
+            [{**_genai_message(call.answer), "finish_reason": call.reason}]
+        ).decode(),
         "gen_ai.tool.definitions": json.dumps([{"type": "function", **tool["function"]} for tool in call.tools]),
     }
 
@@ -342,20 +349,8 @@ def _chain(question: str, answer: str, random: Random) -> _Json:
     }
 
 
-def _span(
-    trace_id: str,
-    parent_id: str | None,
-    name: str,
-    start: int,
-    end: int,
-    attributes: _Json,
-    random: Random,
-    *,
-    failed: bool = False,
-) -> _Json:
-    span: _Json = {"traceId": trace_id, "spanId": f"{random.getrandbits(64) | 1:016x}"}
-    if parent_id is not None:
-        span["parentSpanId"] = parent_id
+def _span(ids: tuple[str, ...], name: str, start: int, end: int, attributes: _Json, *, failed: bool = False) -> _Json:
+    span: _Json = dict(zip(("traceId", "spanId", "parentSpanId"), ids, strict=False))
     span |= {
         "flags": 256,
         "name": name,
@@ -379,7 +374,7 @@ def _span(
     return span
 
 
-def _value(value: str | int | float | list[str]) -> _Json:
+def _value(value: str | float | list[str]) -> _Json:
     if isinstance(value, str):
         return {"stringValue": value}
     if isinstance(value, int):
@@ -394,7 +389,9 @@ def _line(batch: list[tuple[str, _Json]]) -> bytes:
     for scope, span in batch:
         by_scope.setdefault(scope, []).append(span)
     scopes = [{"scope": _SCOPES[scope], "spans": spans} for scope, spans in by_scope.items()]
-    return orjson.dumps({"resourceSpans": [{"resource": _RESOURCE, "scopeSpans": scopes}]}, option=orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(
+        {"resourceSpans": [{"resource": _RESOURCE, "scopeSpans": scopes}]}, option=orjson.OPT_APPEND_NEWLINE
+    )
 
 
 def _main() -> None:

@@ -585,13 +585,22 @@ def test_evaluators_see_the_callers_context(run: Run) -> None:
 
 
 @both
-def test_the_trace_is_shared_and_not_copied(run: Run) -> None:
-    """Evaluators that take the trace get the case's own."""
+def test_evaluators_get_copies_of_the_trace(run: Run) -> None:
+    """What an evaluator does to its trace, neither the next one nor the case sees."""
+
+    def spoils(evaluable: Evaluable, trace: Trace) -> bool:
+        trace[0].span.attributes["spoilt"] = True
+        trace.roots.clear()
+        return True
 
     def looks(evaluable: Evaluable, trace: Trace) -> bool:
-        return trace is TRACE
+        return trace is not TRACE and trace == TRACE
 
-    assert only(run([case(trace=TRACE)], [looks])).score == 1
+    ((first, second),) = [
+        found.results for found in run([case(trace=TRACE)], [spoils, looks], EngineSettings(concurrency=1))
+    ]
+    assert (first.score, second.score) == (1, 1)
+    assert TRACE[0].span.attributes == {}
 
 
 def test_cases_are_let_go() -> None:
