@@ -36,7 +36,7 @@ _BARE_BYTES: Final = 1550
 """What a span takes without its texts, on average."""
 _TOOLS_BYTES: Final = 520
 """What the definitions of tools add to it, on average; they are left out of spans too small for them."""
-_TEXTS_A_SPAN: Final = 3.7
+_TEXTS_A_SPAN: Final = 3.9
 """How many texts are in a span, on average, counted as often as they stand in it."""
 _TEXTS: Final = 2000
 _FIRST_START: Final = 1_796_050_000_000_000_000

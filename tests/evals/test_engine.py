@@ -221,7 +221,7 @@ def test_a_case_that_could_not_be_made_is_an_error_for_all_but_trace_checks(run:
     broken = Case("a", "a", None, TRACE, failure=failure)
 
     def sees(evaluable: Evaluable, trace: Trace) -> bool:
-        return evaluable == Evaluable() and trace is TRACE
+        return evaluable == Evaluable() and trace == TRACE
 
     sees.needs = ["trace"]
 

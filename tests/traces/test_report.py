@@ -97,16 +97,17 @@ class TestReadReport:
 
     def test_to_json_holds_everything(self) -> None:
         """The JSON form can be written, and leaves out tallies of nothing."""
-        report = ReadReport(spans_read=4, spans_used=3, duplicate_spans=1)
+        report = ReadReport(spans_read=5, spans_used=3, duplicate_spans=1, bad_spans=1)
         source = report.source("<stdin>")
         source.sha256 = "00ff"
         source.lines = Tally(total=1, read=1)
         report.skip_line(Problem("bad-line", "no JSON", "<stdin>", 1))
 
         assert json.loads(json.dumps(report.to_json())) == {
-            "spans_read": 4,
+            "spans_read": 5,
             "spans_used": 3,
             "duplicate_spans": 1,
+            "bad_spans": 1,
             "log_records": 0,
             "log_records_used": 0,
             "metrics": 0,

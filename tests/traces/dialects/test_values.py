@@ -195,9 +195,7 @@ class TestTree:
 
     def test_indexes_stand_in_numeric_order(self) -> None:
         """10 comes after 9; gaps, huge indexes and what is no index cost nothing."""
-        branch = {
-            str(key): {"n": key} for key in (10, 9, 0, 999_999_999, "x", "-1", "1.5", "", "٣", "1" * 20)
-        }
+        branch = {str(key): {"n": key} for key in (10, 9, 0, 999_999_999, "x", "-1", "1.5", "", "٣", "1" * 20)}
 
         assert [index for index, _ in indexed(branch)] == [0, 9, 10, 999_999_999]
         assert indexed("text") == indexed(None) == indexed([{}]) == []

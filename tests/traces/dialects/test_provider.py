@@ -1,0 +1,116 @@
+"""Requests and responses of providers, recorded whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pixie_otel.evaluable import ToolCall
+from pixie_otel.traces.dialects.provider import read_parameters, read_request, read_response
+from pixie_otel.traces.messages import AssistantMessage, SystemMessage, TextContent, UserMessage
+
+USER = UserMessage(content=(TextContent("Hi"),))
+ANSWER = AssistantMessage(content=(TextContent("Hello"),))
+
+
+@pytest.mark.parametrize(
+    "request_json",
+    [
+        {"model": "m", "messages": [{"role": "user", "content": "Hi"}]},
+        {"model": "m", "input": "Hi"},
+        {"model": "m", "input": [{"role": "user", "content": "Hi"}]},
+        {"model": "m", "prompt": "Hi"},
+        {"model_name": "m", "contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
+    ],
+)
+def test_requests(request_json: dict[str, object]) -> None:
+    """The messages are found under each provider's name for them, in objects and in JSON text."""
+    for given in (request_json, json.dumps(request_json)):
+        reading = read_request(given)
+        assert (reading.request_model, reading.input_messages) == ("m", (USER,))
+
+
+def test_instructions_come_first() -> None:
+    """Anthropic's and OpenAI's instructions beside the messages are the system's message."""
+    system = SystemMessage(content=(TextContent("Be brief."),))
+
+    assert read_request({"system": "Be brief.", "messages": "Hi"}).input_messages == (system, USER)
+    assert read_request({"instructions": "Be brief.", "input": "Hi"}).input_messages == (system, USER)
+    blocks = {"system": [{"type": "text", "text": "Be brief."}], "messages": "Hi"}
+    assert read_request(blocks).input_messages == (system, USER)
+
+
+def test_parameters() -> None:
+    """Sampling and tools are read, whichever name the limit has."""
+    reading = read_parameters(
+        {"temperature": 0, "max_completion_tokens": 5, "top_p": 0.5, "tools": [{"name": "f"}, "no tool"]}
+    )
+
+    assert (reading.request_temperature, reading.request_max_tokens, reading.request_top_p) == (0.0, 5, 0.5)
+    assert reading.tool_definitions is not None
+    assert [tool.name for tool in reading.tool_definitions] == ["f"]
+    assert read_parameters({"max_tokens": 0}).request_max_tokens == 0
+
+
+@pytest.mark.parametrize("value", [None, "text", "[1]", 5, {}, {"messages": ["<repr of an object>"]}, {"input": 5}])
+def test_what_is_no_request(value: object) -> None:
+    """Anything else says nothing."""
+    assert read_request(value).input_messages is None
+
+
+def test_a_chat_completion() -> None:
+    """Answers, reasons, model, id and tokens of OpenAI's chat completions; and of its completions."""
+    reading = read_response(
+        {
+            "id": "r1",
+            "model": "m-1",
+            "choices": [
+                {"finish_reason": "stop", "message": {"role": "assistant", "content": "Hello"}},
+                {"finish_reason": "length", "text": "Hello"},
+                "no choice",
+            ],
+            "usage": {
+                "prompt_tokens": 3,
+                "completion_tokens": 2,
+                "prompt_tokens_details": {"cached_tokens": 1},
+                "completion_tokens_details": {"reasoning_tokens": 0},
+            },
+        }
+    )
+
+    assert reading.output_messages == (ANSWER, ANSWER)
+    assert reading.raw_finish_reasons == ("stop", "length")
+    assert (reading.response_id, reading.response_model) == ("r1", "m-1")
+    assert (reading.input_tokens, reading.output_tokens) == (3, 2)
+    assert (reading.cache_read_tokens, reading.reasoning_tokens) == (1, 0)
+
+
+def test_a_response_is_one_answer() -> None:
+    """OpenAI's responses list text, reasoning and calls one by one; together they are one answer."""
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]}
+    reading = read_response(
+        {"object": "response", "output": [text, call], "usage": {"input_tokens": 3, "output_tokens": 2}}
+    )
+
+    assert reading.output_messages == (
+        AssistantMessage(content=(TextContent("Hello"),), tool_calls=(ToolCall("f", {}, "c"),)),
+    )
+    assert (reading.input_tokens, reading.output_tokens) == (3, 2)
+    assert read_response({"object": "response", "output": [text]}).output_messages == (ANSWER,)
+
+
+def test_an_anthropic_message() -> None:
+    """Anthropic's answer, and why it ended."""
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Hello"}], "stop_reason": "end_turn"}
+
+    assert read_response(said).output_messages == (ANSWER,)
+    assert read_response(said).raw_finish_reasons == ("end_turn",)
+    assert read_response({**said, "stop_reason": None}).raw_finish_reasons is None
+
+
+@pytest.mark.parametrize("value", [None, "text", {}, {"output": []}, {"content": "x"}, {"choices": 5}])
+def test_what_is_no_response(value: object) -> None:
+    """Anything else says nothing."""
+    assert read_response(value).output_messages is None
