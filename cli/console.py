@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
 
+from pixie_otel.errors import PixieError
 from pixie_otel.reports.printable import printable
 from pixie_otel.reports.style import Style
 
@@ -49,6 +50,9 @@ class Console:
 
         Returns:
             Whether anybody still reads them: a pager or `head` may be closed before the end.
+
+        Raises:
+            PixieError: They cannot be written for another reason, such as a full disk.
         """
         try:
             for line in lines:
@@ -59,6 +63,9 @@ class Console:
         except BrokenPipeError:
             self._is_read = False
             _discard(self._out)
+        except OSError as error:
+            _discard(self._out)
+            raise PixieError(f"stdout cannot be written to: {error.strerror}") from error
         return self._is_read
 
     def say(self, text: str) -> None:
@@ -67,8 +74,12 @@ class Console:
         Args:
             text: Any text; what a terminal would obey is escaped.
         """
-        self._err.write(_encodable(printable(text, keep="\n"), self._err) + "\n")
-        self._err.flush()
+        try:
+            self._err.write(_encodable(printable(text, keep="\n"), self._err) + "\n")
+            self._err.flush()
+        except OSError:
+            # Nobody listens, and there is nobody left to be told of that.
+            _discard(self._err)
 
     @property
     def shows_progress(self) -> bool:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Generator
 from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pixie_otel.runs.run import Run
 
 __all__ = ["eval_command"]
+
+_INTERRUPTED_EARLY: Final = "Interrupted before anything was judged."
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +132,17 @@ def _run(typed: Typed, manner: _Manner) -> int:
             quiet = manner.quiet or bool(config.quiet)
             with Progress(console, shown=not (quiet or manner.no_progress or config.no_progress)) as progress:
                 run = _judge(typed, config, board, progress)
-            _tell(run, manner, console, board, quiet=quiet)
         except PixieError as error:
             if manner.as_json:
                 console.write([error_document(error, exit_code_of(error))])
             raise
         except KeyboardInterrupt as interrupt:
-            console.say("Interrupted before anything was judged.")
-            return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+            code = TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+            if manner.as_json:
+                console.write([error_document(KeyboardInterrupt(_INTERRUPTED_EARLY), code)])
+            console.say(_INTERRUPTED_EARLY)
+            return code
+        _tell(run, manner, console, board, quiet=quiet)
     return run.exit_code
 
 

@@ -36,16 +36,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code, see `pixie_otel.cli.exit_codes`.
     """
+    code = 0
     try:
         get_command(app).main(None if argv is None else list(argv), prog_name="pixie-otel")
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 0
+        code = end.code if isinstance(end.code, int) else code
     except PixieError as error:
         Console().say(f"Error: {error}")
-        return exit_code_of(error)
+        code = exit_code_of(error)
     except Exception as error:  # noqa: BLE001 - what nobody foresaw still ends in a message, and not in a traceback
-        return _admit_bug(error, sys.argv[1:] if argv is None else argv)
-    return 0
+        code = _admit_bug(error, sys.argv[1:] if argv is None else argv)
+    return code
 
 
 def _print_version(asked: bool) -> None:

@@ -17,7 +17,7 @@ TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 START = 1_700_000_000_000_000_000
 
 
-def observed(attributes: Mapping[str, JsonValue], *events: SpanEvent, **fields: Any) -> ObserveSpan:
+def observed(attributes: Mapping[str, JsonValue], *events: SpanEvent, **fields: object) -> ObserveSpan:
     """Read a span with some attributes and events, as if it came from a file."""
     facts: dict[str, Any] = {
         "trace_id": TRACE_ID,
@@ -32,7 +32,7 @@ def observed(attributes: Mapping[str, JsonValue], *events: SpanEvent, **fields: 
     return observe(SpanFacts(**facts))
 
 
-def observed_call(attributes: Mapping[str, JsonValue], *events: SpanEvent, **fields: Any) -> LLMSpan:
+def observed_call(attributes: Mapping[str, JsonValue], *events: SpanEvent, **fields: object) -> LLMSpan:
     """Read a span that is a model call."""
     span = observed(attributes, *events, **fields)
     assert isinstance(span, LLMSpan)

@@ -19,12 +19,13 @@ from pixie_otel.traces.selectors import last_llm_call, root
 from pixie_otel.traces.spans import RetrieverSpan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pixie_otel.evaluable import ToolCall
     from pixie_otel.traces.spans import LLMSpan
     from pixie_otel.traces.trace import Trace
+    from pixie_otel.traces.tree import ObservationNode
 
 _DEFINITIONS = ("tool.definitions", "functions", ".tools", "tools[]")
 
@@ -248,7 +249,7 @@ def _calls(traces: Sequence[Trace]) -> list[LLMSpan]:
     return [call for trace in traces for call in trace.llm_calls]
 
 
-def _outline(top: Any) -> Iterator[str]:
+def _outline(top: ObservationNode) -> Iterator[str]:
     pending = [(top, 0)]
     while pending:
         node, depth = pending.pop()
@@ -301,7 +302,7 @@ def _is_told(got: Sequence[_Said], wanted: Sequence[_Said], api: str, dropped: i
     return len(got) == len(wanted) and all(map(_Said.matches, got, wanted))
 
 
-def _question(value: Any) -> str:
+def _question(value: object) -> str:
     """Give the text of a question that an app was given as text, messages, parts or a mapping."""
     if isinstance(value, list):
         spoken = [item for item in value if isinstance(item, dict) and item.get("role")]
@@ -325,5 +326,5 @@ def _squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def _sorted(values: Any) -> list[str]:
+def _sorted(values: Iterable[object]) -> list[str]:
     return sorted(json.dumps(value, sort_keys=True) for value in values)

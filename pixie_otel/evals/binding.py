@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pixie_otel.evaluable import Evaluable
     from pixie_otel.traces.trace import Trace
 
-__all__ = ["BoundEvaluator", "bind", "bind_all"]
+__all__ = ["BoundEvaluator", "bind", "bind_all", "distinct"]
 
 _MISSING: Final = object()
 

@@ -29,6 +29,8 @@ __all__ = [
     "Severity",
     "TraceEvaluator",
     "Verdict",
+    "reaches",
+    "shown",
 ]
 
 _ROUNDING = 1e-9

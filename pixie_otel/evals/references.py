@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pixie_otel.evals.evaluation import AnyEvaluator
     from pixie_otel.evaluable import JsonValue
 
-__all__ = ["load_evaluators"]
+__all__ = ["load_evaluators", "parse_settings"]
 
 _DEFAULTS: Final = "..."
 _OPENERS: Final = ("{", "[", '"')

@@ -13,7 +13,16 @@ from pixie_otel.errors import ConfigError
 from pixie_otel.evals.row_files import Row, read_rows
 from pixie_otel.evaluable import UNSET, Document, ToolCall
 
-__all__ = ["CaseRow", "ExpectationRow", "NamedValueRow", "RowProblems", "SpecificationRow", "parse_rows"]
+__all__ = [
+    "CaseRow",
+    "DocumentRow",
+    "ExpectationRow",
+    "NamedValueRow",
+    "RowProblems",
+    "SpecificationRow",
+    "ToolCallRow",
+    "parse_rows",
+]
 
 _MAX_PROBLEMS: Final = 50
 _STRUCTURED: Final = ("context", "expected_tools", "eval_metadata", "retrieval_context", "tools_called")

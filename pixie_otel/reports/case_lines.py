@@ -14,7 +14,7 @@ from pixie_otel.reports.printable import printable
 from pixie_otel.reports.style import Look, Style
 from pixie_otel.traces.text import duration_text
 
-__all__ = ["GROUP_LOOKS", "case_lines", "score_text"]
+__all__ = ["GROUP_LOOKS", "case_lines", "needs_a_look", "score_text"]
 
 GROUP_LOOKS: Final[dict[CaseGroup, Look]] = {
     CaseGroup.FAILED: "bad",
@@ -24,11 +24,14 @@ GROUP_LOOKS: Final[dict[CaseGroup, Look]] = {
     CaseGroup.MEASURED: "quiet",
     CaseGroup.SKIPPED: "quiet",
 }
+_GAP: Final = "  "
 _INDENT: Final = " " * 12
 _GROUP_WIDTH: Final = max(len(group) for group in CaseGroup)
 _NAME_WIDTH: Final = 20
+_NARROWEST_NAME: Final = 12
 _ID_WIDTH: Final = 16
-_TRACE_ID_SHOWN: Final = 8
+_TRACE_ID_LENGTH: Final = 32
+_ID_SHOWN: Final = 8
 """As many digits as ``--trace`` needs."""
 _NEWLINE: Final = "\n"
 _MOST_SCORES: Final = 3
@@ -45,7 +48,7 @@ def case_lines(result: CaseResult, width: int, style: Style, *, verbose: bool = 
         style: Whether to colour.
         verbose: Say every evaluator's outcome, with its whole reason and how long it took.
     """
-    yield _heading(result, width, style, verbose=verbose)
+    yield from _heading(result, width, style, verbose=verbose)
     own = result.case.failure
     if own is not None:
         yield from _reason(f"no case: {printable(own.message, keep=_NEWLINE)}", width, verbose=verbose)
@@ -69,24 +72,30 @@ def score_text(score: float) -> str:
     return f"{score:.2f}"
 
 
-def _heading(result: CaseResult, width: int, style: Style, *, verbose: bool) -> str:
+def _heading(result: CaseResult, width: int, style: Style, *, verbose: bool) -> Iterator[str]:
     group = group_of(result)
     word = group.value.upper() if group in {CaseGroup.FAILED, CaseGroup.ERROR} else group.value
-    case_id = _shown_id(result.case)
-    rest = "" if verbose else _rest(result)
-    room = width - _GROUP_WIDTH - len(case_id) - cell_width(rest) - 8
-    name = padded(cut(printable(result.case.name), max(room, _NAME_WIDTH)), _NAME_WIDTH)
-    line = f"  {style.paint(padded(word, _GROUP_WIDTH), GROUP_LOOKS[group])}  {name}  {style.paint(case_id, 'quiet')}"
-    return f"{line}  {rest}" if rest else line
+    case_id, rest = _shown_id(result.case), "" if verbose else _rest(result)
+    room = width - _GROUP_WIDTH - cell_width(case_id) - len(_GAP) * 3
+    beside = room - cell_width(rest) - len(_GAP)
+    is_one_line = bool(rest) and beside >= _NARROWEST_NAME
+    room = beside if is_one_line else room
+    name = padded(cut(printable(result.case.name), room), min(_NAME_WIDTH, room))
+    cells = (style.paint(padded(word, _GROUP_WIDTH), GROUP_LOOKS[group]), name, style.paint(case_id, "quiet"))
+    yield _GAP + _GAP.join([*cells, rest] if is_one_line else cells)
+    if not is_one_line:
+        yield from wrapped(rest, width, indent=_INDENT, hanging="")
 
 
 def _shown_id(case: Case) -> str:
     if case.trace_id is None:
         return cut(printable(case.id), _ID_WIDTH)
-    shown = cut(printable(case.trace_id), _ID_WIDTH) if len(case.trace_id) != 32 else case.trace_id[:_TRACE_ID_SHOWN]
+    # Ids of another form than OpenTelemetry's may all begin alike.
+    is_long = len(case.trace_id) == _TRACE_ID_LENGTH
+    shown = cut(printable(case.trace_id[:_ID_SHOWN] if is_long else case.trace_id), _ID_WIDTH)
     if case.span_id is None or case.id == case.trace_id:
-        return printable(shown)
-    return printable(f"{shown}:{cut(case.span_id, _TRACE_ID_SHOWN)}")
+        return shown
+    return f"{shown}:{printable(case.span_id)[:_ID_SHOWN]}"
 
 
 def _rest(result: CaseResult) -> str:
@@ -95,7 +104,8 @@ def _rest(result: CaseResult) -> str:
     scored = [item for item in others if item.score is not None and item.severity is Severity.FAIL]
     telling = scored if len(result.results) <= _MOST_SCORES else [item for item in scored if item.score != 1]
     shown = telling[:_MOST_SCORES]
-    counts = Counter("clean" if item.severity is Severity.WARN else item.outcome.value for item in others)
+    is_clean = [item.severity is Severity.WARN and item.score is not None for item in others]
+    counts = Counter("clean" if clean else item.outcome.value for item, clean in zip(others, is_clean, strict=True))
     counts.subtract(item.outcome.value for item in shown)
     parts = [f"{cut(printable(item.evaluator), 20)} {score_text(item.score or 0)}" for item in shown]
     return ", ".join([*parts, *(f"{counts[what]} {what}" for what in _COUNTED if counts[what])])

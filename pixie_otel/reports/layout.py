@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 __all__ = ["cell_width", "cut", "padded", "table", "wrapped"]
@@ -65,7 +66,7 @@ def wrapped(text: str, width: int, *, indent: str = "", hanging: str = "  ", mos
             line = joined
             continue
         if not line:
-            fitting = _fitting(word, room)
+            fitting = max(_fitting(word, room), 1)
             line, word = word[:fitting], word[fitting:]
         words.appendleft(word)
         given += 1
@@ -104,10 +105,5 @@ def _cells(char: str) -> int:
 
 
 def _fitting(text: str, width: int) -> int:
-    """Say how many characters fit; one does in any case."""
-    used = 0
-    for position, char in enumerate(text):
-        used += _cells(char)
-        if used > width:
-            return max(position, 1)
-    return len(text)
+    """Say how many characters fit."""
+    return sum(used <= width for used in accumulate(map(_cells, text)))

@@ -13,7 +13,7 @@ from pixie_otel.runs.records import ProblemRecord
 from pixie_otel.runs.run import Run
 from pixie_otel.traces.report import ReadReport
 
-__all__ = ["problem_lines", "problems_of_reading", "problems_of_run"]
+__all__ = ["problem_lines", "problems_of_files", "problems_of_run"]
 
 
 def problems_of_run(run: Run) -> Problems:
@@ -28,13 +28,15 @@ def problems_of_run(run: Run) -> Problems:
     return Problems({**noted.counts, **counts}, noted.kept)
 
 
-def problems_of_reading(report: ReadReport) -> Problems:
-    """Give what was wrong with an input that was read.
+def problems_of_files(report: ReadReport) -> Problems:
+    """Give what was wrong with files that were read, without what is wrong with a trace and is shown beside it.
 
     Args:
         report: The account of the reading.
     """
-    return Problems(dict(sorted(report.counts.items())), [ProblemRecord.of(problem) for problem in report.problems])
+    kept = [ProblemRecord.of(problem) for problem in report.problems if problem.trace_id is None]
+    kinds = sorted({record.kind for record in kept})
+    return Problems({kind: report.counts[kind] for kind in kinds}, kept)
 
 
 def problem_lines(problems: Problems, width: int, style: Style, *, verbose: bool = False) -> Iterator[str]:

@@ -60,7 +60,7 @@ def run_document(run: Run) -> str:
     return encode_record(document).decode()
 
 
-def error_document(error: Exception, exit_code: int) -> str:
+def error_document(error: BaseException, exit_code: int) -> str:
     """Write why there is no run.
 
     Args:

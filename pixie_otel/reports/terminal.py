@@ -85,8 +85,9 @@ def run_report(run: Run, board: CaseBoard, view: ReportView) -> Iterator[str]:
     yield ""
     yield f"Results: {printable(str(run.path))}"
     trace_id = board.first_trace_to_look_at()
-    if trace_id is not None:
-        yield f"A closer look: pixie-otel show PATH --trace {printable(trace_id[:_TRACE_ID_SHOWN])}"
+    # What is no id of OpenTelemetry's form might need quotes, or worse.
+    if trace_id is not None and trace_id.isascii() and trace_id.isalnum():
+        yield f"A closer look: pixie-otel show PATH --trace {trace_id[:_TRACE_ID_SHOWN]}"
 
 
 def _painted_verdict(line: str, exit_code: int, style: Style) -> str:

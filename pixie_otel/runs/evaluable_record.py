@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from pixie_otel.evaluable import UNSET, Document, Evaluable, NamedData, ToolCall
 
-__all__ = ["EvaluableRecord"]
+__all__ = ["DocumentRecord", "EvaluableRecord", "NamedDataRecord", "ToolCallRecord"]
 
 
 class NamedDataRecord(Struct, frozen=True):

@@ -25,7 +25,10 @@ from pixie_otel.traces.report import Problem
 
 __all__ = [
     "SCHEMA",
+    "CaseRecord",
+    "FailureRecord",
     "ProblemRecord",
+    "ResultRecord",
     "case_id_of",
     "decode_result",
     "decode_versioned",

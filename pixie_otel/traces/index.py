@@ -1,8 +1,9 @@
 """Which spans belong to which trace: an index of 36 bytes a span, spilled to disk above a setting.
 
 A trace's spans may lie anywhere in any of the files, so files are read twice: once to note where each span is, and once
-more, trace by trace, to decode them. The index holds fixed-size rows in buckets by the first byte of the trace's key; a
-bucket is sorted when all rows are in, which keeps the sorting small whatever the number of spans.
+more, trace by trace, to decode them. The index holds fixed-size rows in buckets by the last byte of the trace's key,
+which is random even where ids begin with a time or with zeros; a bucket is sorted when all rows are in, which keeps the
+sorting small whatever the number of spans.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from struct import Struct
-from typing import IO, Final, NamedTuple
+from typing import IO, Final, TypeAlias
 
 __all__ = ["ROW_BYTES", "Place", "SpanIndex"]
 
@@ -30,18 +31,8 @@ _SPILL_BYTES: Final = 64 * 1024 * 1024
 _ROWS_A_READ: Final = 64
 
 
-class Place(NamedTuple):
-    """Where a span or log record stands.
-
-    Attributes:
-        offset: Where its JSON begins in its store.
-        length: How many bytes it has.
-        context: The number of its context: the store, the resource, the scope, and whether it is a log record.
-    """
-
-    offset: int
-    length: int
-    context: int
+Place: TypeAlias = tuple[int, int, int]
+"""Where a record stands: the offset of its JSON in its store, how many bytes it has, and the number of its context."""
 
 
 class SpanIndex:
@@ -70,14 +61,16 @@ class SpanIndex:
             context: The number of its context.
         """
         start = start_nano >> _START_SHIFT if 0 < start_nano < 1 << 63 else 0
-        self._buckets[key[0]] += _ROW.pack(key, start << 16 | offset >> 32, (offset & _LOWER) << 32 | length, context)
+        self._buckets[key[-1]] += _ROW.pack(key, start << 16 | offset >> 32, (offset & _LOWER) << 32 | length, context)
         self.rows += 1
         self._room -= ROW_BYTES
         if self._room < ROW_BYTES:
             self._spill()
 
     def traces(self) -> Iterator[tuple[bytes, list[Place]]]:
-        """Give the traces by their earliest start, then by key; call it once all rows are in.
+        """Give the traces by their earliest start, and those of the same 33 µs in an order that their keys alone make.
+
+        Call it once all rows are in.
 
         Yields:
             A trace's key, and its places in a fixed but unspecified order.
@@ -143,7 +136,7 @@ class SpanIndex:
                     key = row_key
                 elif row_key != key:
                     return key, places
-                places.append(Place((upper & 0xFFFF) << 32 | lower >> 32, lower & _LOWER, context))
+                places.append(((upper & 0xFFFF) << 32 | lower >> 32, lower & _LOWER, context))
             if len(rows) < ROW_BYTES * _ROWS_A_READ:
                 return key, places
 

@@ -9,36 +9,40 @@ from __future__ import annotations
 
 import hashlib
 import re
+from binascii import unhexlify
 from typing import Final
 
 import msgspec
-from msgspec import UnsetType
+from msgspec import Raw, UnsetType
 
 from pixie_otel import attributes as keys
-from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces import wire
 from pixie_otel.traces.contexts import Contexts
 from pixie_otel.traces.documents import Document, iter_documents
-from pixie_otel.traces.formats import describe_foreign_value
 from pixie_otel.traces.ids import TRACE_ID_BYTES, canonical_id
 from pixie_otel.traces.index import SpanIndex
-from pixie_otel.traces.lenient import Notes, read_json, silence
+from pixie_otel.traces.lenient import silence
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.lines import Line, iter_lines, looks_like_lines, split_joined
 from pixie_otel.traces.logs import Strays
 from pixie_otel.traces.record import span_digest
 from pixie_otel.traces.report import Problem, ReadReport
 from pixie_otel.traces.salvage import salvage_log, salvage_span
-from pixie_otel.traces.shapes import Group, groups
+from pixie_otel.traces.shapes import Group, describe_document, groups
 from pixie_otel.traces.stored import SourceBytes, Spool
-from pixie_otel.traces.stores import InputStore, SalvageStore, Store
+from pixie_otel.traces.stores import Blocks, InputStore, SalvageStore, Store
 
 __all__ = ["Indexer"]
 
-_HEAD: Final = re.compile(rb'\{"traceId":"([0-9a-f]{32})","spanId":"[0-9a-f]{16}"')
+_BEGINNING: Final = re.compile(
+    rb'\{"traceId":"((?!0{32})[0-9a-f]{32})","spanId":"[0-9a-f]{16}"'
+    rb'(?:,"traceState":"[^"]*+")?(?:,"parentSpanId":"[^"]*+")?(?:,"flags":[0-9]*+)?'
+    rb'(?:,"name":"[^"]*+"(?:,"kind":[^,]*+)?,"startTimeUnixNano":"([0-9]{1,19})")?'
+)
+"""How a span begins where an exporter wrote it: its trace id, and mostly its start, are known without decoding it."""
 _START_KEY: Final = b'"startTimeUnixNano":"'
 _BETWEEN: Final = re.compile(rb"\s*,\s*")
-_ZERO_KEY: Final = bytes(TRACE_ID_BYTES)
+_SOUGHT_BYTES: Final = 64
 
 
 class Indexer:
@@ -55,6 +59,7 @@ class Indexer:
         self.contexts = Contexts(spool)
         self.strays = Strays()
         self.salvage = SalvageStore(spool)
+        self._blocks = Blocks()
         self._limits = limits
         self._report = report
 
@@ -64,7 +69,7 @@ class Indexer:
         Args:
             source: The input, unpacked.
         """
-        store = InputStore(source)
+        store = InputStore(source, self._blocks)
         if looks_like_lines(source, self._limits):
             for line in iter_lines(source, self._limits, self._report):
                 store.mark(line.number, line.offset)
@@ -72,26 +77,37 @@ class Indexer:
         else:
             for document in iter_documents(source, self._limits, self._report):
                 store.mark(document.number, document.offset)
-                kind = self._read_piece(document, source.name, store)
-                if kind is not None:
-                    self._report.skip_document(Problem(*kind, source.name, document.number))
+                trouble = self._read_piece(document, source.name, store)
+                if trouble is not None:
+                    kind, message = trouble
+                    self._report.skip_document(Problem(kind, f"{message}; skipped", source.name, document.number))
 
     def _read_line(self, line: Line, name: str, store: InputStore) -> None:
         trouble = self._read_piece(line, name, store)
         if trouble is None:
             return
-        parts = split_joined(line) if trouble[0] == "bad-line" else [line]
-        if len(parts) > 1:
-            lost = [kind for part in parts if (kind := self._read_piece(part, name, store)) is not None]
-            if len(lost) < len(parts):
-                message = (
-                    f"a torn line runs into the next one: {len(lost)} of {len(parts)} pieces were lost ({lost[0][1]})"
-                )
-                self._report.add(Problem("torn-line", message, name, line.number))
-                return
-        if line.last_without_newline and trouble[0] == "bad-line":
-            trouble = "torn-last-line", f"the file ends in the middle of a line, which is lost ({trouble[1]})"
-        self._report.skip_line(Problem(*trouble, name, line.number))
+        kind, message = trouble
+        if kind == "bad-line" and self._read_parts(line, name, store):
+            return
+        if kind == "bad-line" and line.last_without_newline:
+            kind, message = "torn-last-line", f"the file ends in the middle of a line ({message})"
+        self._report.skip_line(Problem(kind, f"{message}; skipped", name, line.number))
+
+    def _read_parts(self, line: Line, name: str, store: InputStore) -> bool:
+        """Read a line in which documents run into each other; say whether any of it could be used."""
+        parts = split_joined(line)
+        if len(parts) == 1:
+            return False
+        lost = [trouble for part in parts if (trouble := self._read_piece(part, name, store)) is not None]
+        if len(lost) == len(parts):
+            return False
+        if lost:
+            message = f"a torn line runs into the next: {len(lost)} of {len(parts)} pieces were lost ({lost[0][1]})"
+            self._report.add(Problem("torn-line", message, name, line.number))
+        else:
+            message = f"{len(parts)} documents stand on one line without a newline between them; all were read"
+            self._report.add(Problem("joined-lines", message, name, line.number))
+        return True
 
     def _read_piece(self, piece: Line | Document, name: str, store: Store) -> tuple[str, str] | None:
         """Index a line or a document; give the kind of problem and the message where nothing of it can be used."""
@@ -113,29 +129,37 @@ class Indexer:
         return None
 
     def _read_spans(self, piece: Line | Document, resources: list[wire.ResourceSpans], name: str, store: Store) -> None:
-        data, position = piece.data, 0
-        add, head = self.index.add, _HEAD.match
+        position = 0
         for resource in resources:
             scopes = resource.scope_spans
             for scope in [] if isinstance(scopes, UnsetType) else scopes:
                 spans = scope.spans
-                if isinstance(spans, UnsetType) or not spans:
-                    continue
-                shared = bytes(resource.resource), bytes(scope.scope)
-                context = self.contexts.number(store, name, *shared, logs=False)
-                self._report.spans_read += len(spans)
-                position = data.index(bytes(spans[0]), position)
-                for raw in spans:
-                    span = bytes(raw)
-                    end = position + len(span)
-                    found = head(span)
-                    key = _ZERO_KEY if found is None else bytes.fromhex(found[1].decode())
-                    # The position is a guess: what nobody asked for may hold the same text and something else after it.
-                    if key == _ZERO_KEY or data[position:end] != span:
-                        self._put_span(span, piece.number, name, *shared)
-                    else:
-                        add(key, _start(span), piece.offset + position, len(span), context)
-                    position = _after(data, end)
+                if not isinstance(spans, UnsetType) and spans:
+                    shared = name, bytes(resource.resource), bytes(scope.scope)
+                    position = self._read_scope(piece, spans, position, store, shared)
+
+    def _read_scope(
+        self, piece: Line | Document, spans: list[Raw], position: int, store: Store, shared: tuple[str, bytes, bytes]
+    ) -> int:
+        """Index the spans of a scope, which stand behind a position, and give the position behind them."""
+        data, offset = piece.data, piece.offset
+        add, beginning = self.index.add, _BEGINNING.match
+        context = self.contexts.number(store, *shared, logs=False)
+        self._report.spans_read += len(spans)
+        position = _found(data, spans[0], position)
+        for span in spans:
+            length = len(span)
+            # The position is a guess: what nobody asked for may hold the same text and something else after it.
+            found = beginning(data, position) if data.startswith(span, position) else None
+            if found is None:
+                self._put_span(bytes(span), piece.number, *shared)
+            else:
+                trace_id, start = found.groups()
+                nanoseconds = _start(bytes(span)) if start is None else int(start)
+                add(unhexlify(trace_id), nanoseconds, offset + position, length, context)
+            position += length
+            position = position + 1 if data[position : position + 2] == b",{" else _after(data, position)
+        return position
 
     def _put_span(self, data: bytes, number: int, name: str, resource: bytes, scope: bytes) -> None:
         """Index a span whose ids do not stand where they mostly do, or are no plain ids."""
@@ -188,34 +212,35 @@ class Indexer:
 
     def _read_other(self, piece: Line | Document, name: str) -> tuple[str, str] | None:
         """Index what is not in the common form, or give the problem with it."""
-        notes = Notes()
+
+        def complain(kind: str, message: str) -> None:
+            self._report.add(Problem(kind, message, name, piece.number))
+
         try:
-            document = read_json(piece.data, notes)
+            found = groups(piece.data, complain)
         except (ValueError, RecursionError) as error:
-            return "bad-line", f"it is no JSON: {_why(error)}; it is skipped"
-        found = groups(document, notes)
+            return "bad-line", f"it is no JSON: {_why(error)}"
         if not found:
-            return _not_otlp(document)
-        notes.tell(lambda kind, message: self._report.add(Problem(kind, message, name, piece.number)))
+            return _not_otlp(piece.data)
         for group in found:
             self._put_group(group, piece.number, name)
         return None
 
     def _put_group(self, group: Group, number: int, name: str) -> None:
         self._report.metrics += group.metrics
-        resource, scope = msgspec.json.encode(group.resource), msgspec.json.encode(group.scope)
         for record in group.records:
-            data = msgspec.json.encode(record)
             if group.logs:
-                self._put_log(data, number, name, resource, scope)
+                self._put_log(record, number, name, group.resource, group.scope)
             else:
                 self._report.spans_read += 1
-                self._put_span(data, number, name, resource, scope)
+                self._put_span(record, number, name, group.resource, group.scope)
 
 
 def _is_common(batch: wire.Batch) -> bool:
     """Say whether a line is in the form of OpenTelemetry's exporters, so that nothing in it was passed over."""
     spans, logs = batch.resource_spans, batch.resource_logs
+    if batch.is_mixed():
+        return False
     if isinstance(spans, UnsetType) and isinstance(logs, UnsetType):
         return not isinstance(batch.resource_metrics, UnsetType) or not isinstance(batch.resource_profiles, UnsetType)
     for resource in [] if isinstance(spans, UnsetType) else spans:
@@ -248,10 +273,17 @@ def _start(span: bytes) -> int:
         return 0 if found is None else wire.integer(found.start_time_unix_nano) or 0
 
 
+def _found(data: bytes, piece: Raw, position: int) -> int:
+    """Find a piece by its beginning first: looking for all of a long one at once takes much longer."""
+    beginning = bytes(piece)[:_SOUGHT_BYTES]
+    position = data.index(beginning, position)
+    while not data.startswith(piece, position):
+        position = data.index(beginning, position + 1)
+    return position
+
+
 def _after(data: bytes, end: int) -> int:
     """Give where the next item of a list begins, right behind the comma after this one."""
-    if data[end : end + 2] == b",{":
-        return end + 1
     found = _BETWEEN.match(data, end)
     return end if found is None else found.end()
 
@@ -264,11 +296,11 @@ def _trace_key(trace_id: str) -> bytes | None:
     return bytes.fromhex(identity) or None
 
 
-def _not_otlp(document: JsonValue) -> tuple[str, str]:
-    foreign = describe_foreign_value(document)
+def _not_otlp(data: bytes) -> tuple[str, str]:
+    foreign = describe_document(data)
     if foreign is not None:
-        return "not-otlp", f"this is {foreign}, not OTLP JSON; it is skipped"
-    return "not-otlp", "this JSON holds no OTLP resourceSpans, resourceLogs or resourceMetrics; it is skipped"
+        return "not-otlp", f"this is {foreign}, not OTLP JSON"
+    return "not-otlp", "this JSON holds no OTLP resourceSpans, resourceLogs or resourceMetrics"
 
 
 def _why(error: ValueError | RecursionError) -> str:

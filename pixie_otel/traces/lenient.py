@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.wire import is_64_bit
 
-__all__ = ["Complain", "Notes", "read_json", "shown", "silence"]
+__all__ = ["Complain", "Notes", "camel_key", "read_json", "shown", "silence"]
 
 Complain: TypeAlias = Callable[[str, str], None]
 """Takes the kind of a problem and what to say about it."""
@@ -83,18 +83,19 @@ def shown(value: JsonValue) -> str:
         keys = ", ".join(shown(key) for key in list(value)[:3])
         return f"an object with {keys}{', …' if len(value) > 3 else ''}" if value else "an empty object"
     if isinstance(value, list):
-        return f"a list of {len(value)}"
+        return f"a list of {len(value)}" if value else "an empty list"
     if isinstance(value, str) and len(value) > _SHOWN:
         return f"{value[:_SHOWN]!r}… ({len(value)} characters)"
     return repr(value) if isinstance(value, str) else json.dumps(value)
 
 
-def read_json(data: bytes, complain: Complain) -> JsonValue:
+def read_json(data: bytes, complain: Complain, *, is_otlp: bool = True) -> JsonValue:
     """Read JSON that the fast decoder refused, giving up as little as possible.
 
     Args:
         data: The bytes of one JSON value.
         complain: Told of everything that is not read as it stood, once it is clear that the rest can be read.
+        is_otlp: Whether its keys are OTLP's, and not the user's own.
 
     Returns:
         The value, with OTLP's snake_case keys in lowerCamelCase, and as text what has no form in JSON or in 64 bits.
@@ -110,7 +111,7 @@ def read_json(data: bytes, complain: Complain) -> JsonValue:
     except RecursionError:
         notes("nested-too-deep", f"what is nested more than {_MAX_DEPTH} levels deep was left out")
         value = _parsed(_pruned(text), notes)
-    value = _cleaned(value, notes)
+    value = _cleaned(value, notes, is_otlp=is_otlp)
     notes.tell(complain)
     return value
 
@@ -198,28 +199,42 @@ def _pruned(text: str) -> str:
     return "".join(kept)
 
 
-def _cleaned(document: JsonValue, notes: Notes) -> JsonValue:
+def _cleaned(document: JsonValue, notes: Notes, *, is_otlp: bool) -> JsonValue:
     """Rename keys and mend text, in place and without recursion."""
     top: list[JsonValue] = [document]
-    pending: list[tuple[list[JsonValue] | dict[str, JsonValue], bool]] = [(top, True)]
+    pending: list[tuple[list[JsonValue] | dict[str, JsonValue], bool]] = [(top, is_otlp)]
     while pending:
-        container, is_otlp = pending.pop()
+        container, has_otlp_keys = pending.pop()
         if isinstance(container, list):
             for index, value in enumerate(container):
                 if isinstance(value, str):
                     container[index] = _mended(value, notes)
                 elif isinstance(value, list | dict):
-                    pending.append((value, is_otlp))
+                    pending.append((value, has_otlp_keys))
             continue
         pairs = list(container.items())
         container.clear()
         for name, value in pairs:
-            key = _SNAKE.sub(_capital, name) if is_otlp and name in _SNAKE_KEYS else _mended(name, notes)
+            key = camel_key(name) if has_otlp_keys and name in _SNAKE_KEYS else _mended(name, notes)
+            before = container.get(key)
+            if isinstance(before, list) and isinstance(value, list):
+                # Both ways of writing a key in one object: both lists hold records.
+                before.extend(value)
+                continue
             container[key] = _mended(value, notes) if isinstance(value, str) else value
             if isinstance(value, list | dict):
                 # Attributes written as an object have the user's own keys, which may look like OTLP's.
-                pending.append((value, is_otlp and not (key == "attributes" and isinstance(value, dict))))
+                pending.append((value, has_otlp_keys and not (key == "attributes" and isinstance(value, dict))))
     return top[0]
+
+
+def camel_key(key: str) -> str:
+    """Give OTLP's own keys in lowerCamelCase, and any other key as it is.
+
+    Args:
+        key: A key of a JSON object.
+    """
+    return _SNAKE.sub(_capital, key) if key in _SNAKE_KEYS else key
 
 
 def _capital(match: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import hashlib
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue, canonical_json
@@ -15,10 +15,10 @@ from pixie_otel.traces.dialects.reading import SpanFacts
 from pixie_otel.traces.ids import read_span_id
 from pixie_otel.traces.lenient import Complain, shown, silence
 from pixie_otel.traces.observe import observe
-from pixie_otel.traces.salvage import salvage_attributes, salvage_events, salvage_object, salvage_value
+from pixie_otel.traces.salvage import salvage_attributes, salvage_events, salvage_object, salvage_span, salvage_value
 from pixie_otel.traces.spans import ObserveSpan, Scope, SpanEvent
 
-__all__ = ["Origin", "SpanRecord", "log_time", "span_digest"]
+__all__ = ["Origin", "SpanRecord", "log_time", "nanoseconds", "read_span", "span_digest"]
 
 _UNSET: Final = 0
 _ERROR: Final = 2
@@ -93,49 +93,42 @@ class _Decoded(NamedTuple):
     complaints: list[tuple[str, str]]
 
 
-class SpanRecord:
-    """One span of a trace, not yet decoded.
+class SpanRecord(Struct, gc=False, eq=False, kw_only=True):
+    """One span of a trace, decoded no further than asked.
 
-    Args:
-        span: The span as it was written.
+    Attributes:
+        data: Its JSON.
         origin: Its resource and scope.
         trace_id: The trace's id, brought into one form.
         span_id: The span's id, likewise.
         parent_span_id: The parent's id; ``None`` where it has none.
+        start_time_unix_nano: Start, in nanoseconds since 1970; 0 where not recorded.
+        end_time_unix_nano: End, likewise.
         complain: Told of values that cannot be decoded.
+        decoded: The span as it was written, where that had to be looked into.
+        logs: The log records that belong to it, by time.
     """
 
-    __slots__ = (
-        "complain",
-        "end_time_unix_nano",
-        "logs",
-        "origin",
-        "parent_span_id",
-        "span",
-        "span_id",
-        "start_time_unix_nano",
-        "trace_id",
-    )
+    data: bytes
+    origin: Origin
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None
+    start_time_unix_nano: int
+    end_time_unix_nano: int
+    complain: Complain
+    decoded: wire.WireSpan | None = None
+    logs: list[wire.WireLog] = []
 
-    def __init__(
-        self,
-        span: wire.WireSpan,
-        origin: Origin,
-        *,
-        trace_id: str,
-        span_id: str,
-        parent_span_id: str | None,
-        complain: Complain,
-    ) -> None:
-        self.span = span
-        self.origin = origin
-        self.trace_id = trace_id
-        self.span_id = span_id
-        self.parent_span_id = parent_span_id
-        self.complain = complain
-        self.start_time_unix_nano = _nanoseconds(span.start_time_unix_nano, "startTimeUnixNano", complain)
-        self.end_time_unix_nano = _nanoseconds(span.end_time_unix_nano, "endTimeUnixNano", complain)
-        self.logs: list[wire.WireLog] = []
+    @property
+    def span(self) -> wire.WireSpan:
+        """The span as it was written."""
+        if self.decoded is None:
+            self.decoded = read_span(self.data, self.complain) or wire.WireSpan(self.trace_id)
+            if self.decoded.trace_id != self.trace_id:
+                written = shown(self.decoded.trace_id)
+                self.complain("duplicate-key", f"a span has a second traceId, {written}; the first counts")
+        return self.decoded
 
     @property
     def name(self) -> str:
@@ -145,35 +138,32 @@ class SpanRecord:
     @property
     def dropped_attributes(self) -> int:
         """How many attributes the producer dropped."""
-        return wire.integer(self.span.dropped_attributes_count) or 0
+        # What may have dropped some is decoded from the beginning.
+        return 0 if self.decoded is None else wire.integer(self.decoded.dropped_attributes_count) or 0
 
     def wire_bytes(self) -> list[bytes]:
-        """Give the JSON of attributes, events, logs and status as it stood, for searching without decoding."""
-        parts = [bytes(self.span.attributes), bytes(self.span.events)]
-        for log in self.logs:
-            parts += [bytes(log.body), bytes(log.attributes)]
-        if self.span.status is not None and self.span.status.message:
-            parts.append(self.span.status.message.encode(errors="replace"))
-        return parts
+        """Give the JSON of the span and of its logs as it stood, for searching without decoding."""
+        return [self.data, *(bytes(part) for log in self.logs for part in (log.body, log.attributes))]
 
     def observe(self) -> ObserveSpan:
         """Decode the span and read it through its dialects; what is wrong with it is told the first time only."""
+        span = self.span
         complain, self.complain = self.complain, silence
-        status = self.span.status
+        status = span.status
         failed = _status_code(status, complain) == _ERROR
         return observe(
             SpanFacts(
                 trace_id=self.trace_id,
                 span_id=self.span_id,
                 parent_span_id=self.parent_span_id,
-                name=self.name,
+                name=span.name or "",
                 start_time_unix_nano=self.start_time_unix_nano,
                 end_time_unix_nano=self.end_time_unix_nano,
-                attributes=_attributes(self.span.attributes, complain),
+                attributes=_attributes(span.attributes, complain),
                 events=self._events(complain),
                 resource=dict(self.origin.resource),
                 scope=self.origin.scope,
-                otel_kind=_otel_kind(self.span.kind, complain),
+                otel_kind=_otel_kind(span.kind, complain),
                 status_message=(status.message or "") if status is not None and failed else None,
                 dropped_attributes=self.dropped_attributes,
             )
@@ -185,6 +175,19 @@ class SpanRecord:
         # Producers of log records often give them all the same time, and then their order counts.
         found.sort(key=lambda event: event.time_unix_nano)
         return tuple(found)
+
+
+def read_span(data: bytes, complain: Complain) -> wire.WireSpan | None:
+    """Decode a span, its attributes and events left for later; ``None`` where it is no JSON object.
+
+    Args:
+        data: Its JSON.
+        complain: Told of what had to be given up.
+    """
+    try:
+        return wire.decode_span(data)
+    except (ValueError, RecursionError):
+        return salvage_span(data, complain)
 
 
 def _span_events(span: wire.WireSpan, complain: Complain) -> list[SpanEvent]:
@@ -204,7 +207,7 @@ def _span_events(span: wire.WireSpan, complain: Complain) -> list[SpanEvent]:
     return [
         SpanEvent(
             name=event.name or "",
-            time_unix_nano=_nanoseconds(event.time_unix_nano, "an event's timeUnixNano", complain),
+            time_unix_nano=nanoseconds(event.time_unix_nano, "an event's timeUnixNano", complain),
             attributes=_attributes(event.attributes, complain),
         )
         for event in events
@@ -223,8 +226,8 @@ def span_digest(span: wire.WireSpan) -> bytes:
         read_span_id(span.parent_span_id),
         span.name or "",
         _otel_kind(span.kind, silence),
-        _nanoseconds(span.start_time_unix_nano, "", silence),
-        _nanoseconds(span.end_time_unix_nano, "", silence),
+        nanoseconds(span.start_time_unix_nano, "", silence),
+        nanoseconds(span.end_time_unix_nano, "", silence),
         _status_code(status, silence),
         "" if status is None else status.message or "",
         _attributes(span.attributes, silence),
@@ -262,7 +265,14 @@ def _attributes_within(found: dict[str, JsonValue], complain: Complain) -> dict[
     return _attributes(Raw(msgspec.json.encode(found.get("attributes"))), complain)
 
 
-def _nanoseconds(value: str | int | None, what: str, complain: Complain) -> int:
+def nanoseconds(value: str | int | None, what: str, complain: Complain) -> int:
+    """Give a time as a number; 0 where it is missing or no time.
+
+    Args:
+        value: What was written.
+        what: What it is, for messages.
+        complain: Told where it is no time.
+    """
     number = wire.integer(value)
     if number is not None and number >= 0:
         return number

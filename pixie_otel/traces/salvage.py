@@ -27,7 +27,7 @@ __all__ = [
 
 _JsonObject: TypeAlias = dict[str, JsonValue]
 
-_LONGEST_PATH: Final = 200
+_LONGEST_PATH: Final = 80
 
 
 def salvage_span(data: bytes, complain: Complain) -> WireSpan | None:
@@ -40,7 +40,7 @@ def salvage_span(data: bytes, complain: Complain) -> WireSpan | None:
     Returns:
         The span, or ``None`` where it is no JSON object.
     """
-    span = _record(data, complain, "span")
+    span = _record(data, complain, "bad-span", "span")
     if span is None:
         return None
     return WireSpan(
@@ -61,15 +61,16 @@ def salvage_span(data: bytes, complain: Complain) -> WireSpan | None:
 
 def salvage_log(data: bytes, complain: Complain) -> WireLog | None:
     """Read a log record as `salvage_span` reads a span."""
-    log = _record(data, complain, "log")
+    log = _record(data, complain, "bad-log", "log record")
     if log is None:
         return None
+    owner = "a log record's "
     return WireLog(
-        trace_id=_text(log, "traceId", complain),
-        span_id=_text(log, "spanId", complain),
-        time_unix_nano=_number(log, "timeUnixNano", complain),
-        observed_time_unix_nano=_number(log, "observedTimeUnixNano", complain),
-        event_name=_text(log, "eventName", complain),
+        trace_id=_text(log, "traceId", complain, owner),
+        span_id=_text(log, "spanId", complain, owner),
+        time_unix_nano=_number(log, "timeUnixNano", complain, owner),
+        observed_time_unix_nano=_number(log, "observedTimeUnixNano", complain, owner),
+        event_name=_text(log, "eventName", complain, owner),
         body=_raw(log.get("body")),
         attributes=_raw(log.get("attributes")),
     )
@@ -85,8 +86,8 @@ def salvage_events(data: bytes, complain: Complain) -> list[WireEvent]:
     events: list[WireEvent] = []
     for item in _items(data, complain, "events"):
         if isinstance(item, dict):
-            name = _text(item, "name", complain)
-            time = _number(item, "timeUnixNano", complain)
+            name = _text(item, "name", complain, "an event's ")
+            time = _number(item, "timeUnixNano", complain, "an event's ")
             events.append(WireEvent(name, time, _raw(item.get("attributes"))))
         else:
             complain("bad-value", f"an event is {shown(item)}, not an object; it is skipped")
@@ -119,7 +120,8 @@ def salvage_attributes(data: bytes, complain: Complain) -> _JsonObject:
     Returns:
         The values by key.
     """
-    pairs = _json(data, complain, "attributes")
+    # Attributes written as an object have the user's own keys.
+    pairs = _json(data, complain, "attributes", is_otlp=not data.startswith(b"{"))
     if isinstance(pairs, dict):
         return {key: _mapped(value, complain, key) for key, value in pairs.items()}
     if not isinstance(pairs, list):
@@ -143,21 +145,21 @@ def salvage_value(data: bytes, complain: Complain, where: str) -> JsonValue:
     return _value(_json(data, complain, where), complain, where, MAX_VALUE_DEPTH)
 
 
-def _record(data: bytes, complain: Complain, kind: str) -> _JsonObject | None:
+def _record(data: bytes, complain: Complain, kind: str, what: str) -> _JsonObject | None:
     try:
         value = read_json(data, complain)
     except (ValueError, RecursionError) as error:
-        complain(f"bad-{kind}", f"a {kind} cannot be decoded ({_why(error)}); it is skipped")
+        complain(kind, f"a {what} cannot be decoded ({_why(error)}); it is skipped")
         return None
     if isinstance(value, dict):
         return value
-    complain(f"bad-{kind}", f"a {kind} is {shown(value)}, not an object; it is skipped")
+    complain(kind, f"a {what} is {shown(value)}, not an object; it is skipped")
     return None
 
 
-def _json(data: bytes, complain: Complain, what: str) -> JsonValue:
+def _json(data: bytes, complain: Complain, what: str, *, is_otlp: bool = True) -> JsonValue:
     try:
-        return read_json(data, complain)
+        return read_json(data, complain, is_otlp=is_otlp)
     except (ValueError, RecursionError) as error:
         complain("bad-value", f"the {what} cannot be decoded ({_why(error)}); left out")
         return None
@@ -172,35 +174,35 @@ def _items(data: bytes, complain: Complain, what: str) -> list[JsonValue]:
     return []
 
 
-def _text(record: _JsonObject, key: str, complain: Complain) -> str:
+def _text(record: _JsonObject, key: str, complain: Complain, owner: str = "") -> str:
     value = record.get(key)
     if isinstance(value, str) or value is None:
         return value or ""
     if isinstance(value, dict | list):
-        complain("bad-value", f"{key} is {shown(value)}, not text; it is left out")
+        complain("bad-value", f"{owner}{key} is {shown(value)}, not text; it is left out")
         return ""
     text = shown(value)
-    complain("bad-value", f"{key} is {text}, not text; it is read as {text!r}")
+    complain("bad-value", f"{owner}{key} is {text}, not text; it is read as {text!r}")
     return text
 
 
-def _number(record: _JsonObject, key: str, complain: Complain) -> int:
+def _number(record: _JsonObject, key: str, complain: Complain, owner: str = "") -> int:
     value = record.get(key)
     if value is None:
         return 0
     number = integer(value)
     if number is None:
-        complain("bad-value", f"{key} is {shown(value)}, no whole number in 64 bits; it is read as 0")
+        complain("bad-value", f"{owner}{key} is {shown(value)}, no whole number in 64 bits; it is read as 0")
     return number or 0
 
 
-def _enum(record: _JsonObject, key: str, complain: Complain) -> int | str:
+def _enum(record: _JsonObject, key: str, complain: Complain, owner: str = "") -> int | str:
     value = record.get(key)
     if value is None or isinstance(value, str):
         return value or 0
     number = integer(value)
     if number is None:
-        complain("bad-value", f"{key} is {shown(value)}, neither a number nor a name; it is read as 0")
+        complain("bad-value", f"{owner}{key} is {shown(value)}, neither a number nor a name; it is read as 0")
     return number or 0
 
 
@@ -210,7 +212,7 @@ def _status(value: JsonValue, complain: Complain) -> WireStatus | None:
     if not isinstance(value, dict):
         complain("bad-value", f"status is {shown(value)}, not an object; it is left out")
         return None
-    return WireStatus(_enum(value, "code", complain), _text(value, "message", complain))
+    return WireStatus(_enum(value, "code", complain, "status."), _text(value, "message", complain, "status."))
 
 
 def _raw(value: JsonValue) -> Raw:

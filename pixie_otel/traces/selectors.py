@@ -151,7 +151,7 @@ def parse_selector(text: str) -> Selector:
             f"({', '.join(ObservationKind)}) or tool:GLOB (tool names)"
         )
     pattern = found["pattern"]
-    if found["field"] == "kind" and pattern not in tuple(ObservationKind):
+    if found["field"] == "kind" and pattern.lower() not in tuple(ObservationKind):
         raise ConfigError(f"unknown kind {pattern!r} in selector {text!r}: kinds are {', '.join(ObservationKind)}")
     matches = _MATCHES[found["field"]]
     return Selector(text, lambda trace: _pick_matching(trace, text, lambda span: matches(span, pattern)))
@@ -215,7 +215,7 @@ def _matches_tool(span: ObserveSpan, pattern: str) -> bool:
 
 _MATCHES: Final[dict[str, Callable[[ObserveSpan, str], bool]]] = {
     "name": lambda span, pattern: fnmatchcase(span.name, pattern),
-    "kind": lambda span, pattern: span.kind == pattern,
+    "kind": lambda span, pattern: span.kind == pattern.lower(),
     "tool": _matches_tool,
 }
 _NAMED: Final = {

@@ -2,19 +2,23 @@
 
 Files hold OTLP as lines of ``resourceSpans``, but also as Tempo's ``batches``, as bare ResourceSpans (Java's logging
 exporters), in wrappers (``trace``, ``result``, ``data``), in lists, with keys in snake_case and with the older
-``instrumentationLibrarySpans``.
+``instrumentationLibrarySpans``. A document is opened level by level and never decoded as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from pixie_otel.evaluable import JsonValue
-from pixie_otel.traces.lenient import Complain, Notes, read_json, shown
+import msgspec
+from msgspec import Raw
 
-__all__ = ["Group", "groups"]
+from pixie_otel.evaluable import JsonValue
+from pixie_otel.traces.formats import describe_foreign_value
+from pixie_otel.traces.lenient import Complain, Notes, camel_key, read_json, shown, silence
+
+__all__ = ["Group", "describe_document", "groups"]
 
 _WRAPPERS: Final = ("trace", "result", "data", "log", "resourceSpan")
 _SCOPE_LISTS: Final = ("scopeSpans", "instrumentationLibrarySpans")
@@ -24,7 +28,16 @@ _METRICS: Final = ("resourceMetrics", "resourceProfiles")
 _OTLP_KEYS: Final = frozenset({*_SCOPE_LISTS, *_LOG_LISTS, *_RESOURCE_LISTS, *_METRICS})
 _MAX_UNWRAPPINGS: Final = 10
 
-_JsonObject: TypeAlias = dict[str, JsonValue]
+_NULL: Final = b"null"
+_SKETCH_DEPTH: Final = 4
+_SKETCH_ITEMS: Final = 3
+_SKETCH_TEXT: Final = 200
+
+_decode_list: Final = msgspec.json.Decoder(list[Raw]).decode
+_decode_object: Final = msgspec.json.Decoder(dict[str, Raw]).decode
+
+_Fields: TypeAlias = dict[str, list[Raw]]
+"""An object's values by key in lowerCamelCase; two of one that stands in it in both ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,109 +45,211 @@ class Group:
     """Spans or log records of one resource and scope.
 
     Attributes:
-        resource: The resource as it stood.
-        scope: The instrumentation scope as it stood.
-        records: The spans or log records; what is no object among them is there too, to be accounted for.
+        resource: The resource's JSON.
+        scope: The JSON of the instrumentation scope.
+        records: The JSON of each span or log record; of what is no object among them, too.
         logs: Whether the records are log records.
         metrics: How many resource entries of metrics or profiles stood there in place of records.
     """
 
-    resource: JsonValue = None
-    scope: JsonValue = None
-    records: tuple[JsonValue, ...] = ()
+    resource: bytes = _NULL
+    scope: bytes = _NULL
+    records: tuple[bytes, ...] = ()
     logs: bool = False
     metrics: int = 0
 
 
-def groups(document: JsonValue, complain: Complain) -> list[Group]:
+def groups(data: bytes, complain: Complain) -> list[Group]:
     """Find the spans and log records of a document, whatever its shape.
 
     Args:
-        document: A parsed document, as `pixie_otel.traces.lenient.read_json` gives it.
+        data: The document.
         complain: Told of parts that have the wrong type, and of what is no OTLP beside what is.
 
     Returns:
         The groups in the document's order, one without records where it is OTLP and holds nothing; none where it is no
         OTLP.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: The caller's own stack leaves no room for it.
     """
     notes = Notes()
     found: list[Group] = []
-    pending: list[tuple[JsonValue, int]] = [(document, 0)]
+    pending: list[tuple[Raw, int]] = [(_whole(data, notes), 0)]
     while pending:
-        value, unwrappings = pending.pop()
-        inside: list[JsonValue] = []
-        if isinstance(value, list):
-            inside = value
-        elif isinstance(value, dict):
-            here = list(_groups_in(value, notes))
-            if not here and not value.keys().isdisjoint(_OTLP_KEYS):
-                here = [Group()]
-            found += here
-            if not here and unwrappings < _MAX_UNWRAPPINGS:
-                unwrapped = [_unwrapped(value[key], notes) for key in _WRAPPERS if key in value]
-                inside = [inner for inner in unwrapped if inner is not None]
-                unwrappings += 1
-            if not here and not inside:
-                notes("not-otlp", f"{shown(value)} beside OTLP is none; it is left out")
-        elif value is not None:
-            notes("not-otlp", f"{shown(value)} beside OTLP is none; it is left out")
+        raw, unwrappings = pending.pop()
+        inside: Sequence[Raw] = ()
+        match _opened(raw):
+            case list() as items:
+                inside = items
+            case dict() as members:
+                fields = _fields(members)
+                here = list(_groups_in(fields, notes)) or ([] if _OTLP_KEYS.isdisjoint(fields) else [Group()])
+                found += here
+                if not here and unwrappings < _MAX_UNWRAPPINGS:
+                    inside = _unwrapped(fields, notes)
+                    unwrappings += 1
+                if not here and not inside:
+                    notes("not-otlp", f"{_shown(raw)} beside OTLP is none; it is left out")
+            case None:
+                notes("not-otlp", f"{_shown(raw)} beside OTLP is none; it is left out")
         pending.extend((inner, unwrappings) for inner in reversed(inside))
     if found:
         notes.tell(complain)
     return found
 
 
-def _groups_in(value: _JsonObject, complain: Complain) -> Iterator[Group]:
+def describe_document(data: bytes) -> str | None:
+    """Say what a document is that is not OTLP; ``None`` where that is not known.
+
+    Args:
+        data: The document; it is JSON, or nearly.
+    """
+    return describe_foreign_value(_sketch(_whole(data, silence), _SKETCH_DEPTH))
+
+
+def _whole(data: bytes, complain: Complain) -> Raw:
+    """Give a document as it lies where it is JSON, else mended."""
+    try:
+        raw = msgspec.json.decode(data, type=Raw)
+        _opened(raw)
+    except (ValueError, RecursionError):
+        return Raw(msgspec.json.encode(read_json(data, complain)))
+    return raw
+
+
+def _opened(raw: Raw) -> list[Raw] | dict[str, Raw] | None:
+    """Give what is in a list or an object; ``None`` for anything else."""
+    first = _first_byte(raw)
+    if first == b"[":
+        return _decode_list(raw)
+    if first != b"{":
+        return None
+    try:
+        return _decode_object(raw)
+    except ValueError:
+        # A key has invalid UTF-8 or half a surrogate pair, which shows only now.
+        return _decode_object(msgspec.json.encode(read_json(bytes(raw), silence, is_otlp=False)))
+
+
+def _first_byte(raw: Raw) -> bytes:
+    return bytes(memoryview(raw)[:1])
+
+
+def _fields(members: dict[str, Raw]) -> _Fields:
+    fields: _Fields = {}
+    for key, value in members.items():
+        fields.setdefault(camel_key(key), []).append(value)
+    return fields
+
+
+def _groups_in(fields: _Fields, notes: Notes) -> Iterator[Group]:
     for key in _RESOURCE_LISTS:
-        for entry in _objects(value.get(key), key, complain):
-            yield from _resource(entry, complain)
+        for entry in _objects(fields, key, notes):
+            yield from _resource(entry, notes)
     for key in _METRICS:
-        if entries := _listed(value.get(key), key, complain):
+        if entries := _listed(fields, key, notes):
             yield Group(metrics=len(entries))
-    if not value.keys().isdisjoint((*_SCOPE_LISTS, *_LOG_LISTS)):
-        yield from _resource(value, complain)
-    elif "spans" in value and ("scope" in value or "instrumentationLibrary" in value):
-        yield from _scope(None, value, "spans", complain)
-    elif _is_span(value):
-        yield Group(value.get("resource"), value.get("scope"), (value,))
+    if not fields.keys().isdisjoint((*_SCOPE_LISTS, *_LOG_LISTS)):
+        yield from _resource(fields, notes)
+    elif "spans" in fields and ("scope" in fields or "instrumentationLibrary" in fields):
+        yield from _scope(_NULL, fields, "spans", notes)
+    elif _is_span(fields):
+        span = msgspec.json.encode({key: values[-1] for key, values in fields.items()})
+        yield Group(_last(fields, "resource"), _last(fields, "scope"), (span,))
 
 
-def _resource(entry: _JsonObject, complain: Complain) -> Iterator[Group]:
+def _resource(entry: _Fields, notes: Notes) -> Iterator[Group]:
     for keys, records in ((_SCOPE_LISTS, "spans"), (_LOG_LISTS, "logRecords")):
         for key in keys:
-            for scope in _objects(entry.get(key), key, complain):
-                yield from _scope(entry.get("resource"), scope, records, complain)
+            for scope in _objects(entry, key, notes):
+                yield from _scope(_last(entry, "resource"), scope, records, notes)
 
 
-def _scope(resource: JsonValue, entry: _JsonObject, key: str, complain: Complain) -> Iterator[Group]:
-    scope = entry.get("scope", entry.get("instrumentationLibrary"))
-    yield Group(resource, scope, tuple(_listed(entry.get(key), key, complain)), logs=key == "logRecords")
+def _scope(resource: bytes, entry: _Fields, key: str, notes: Notes) -> Iterator[Group]:
+    scope = _last(entry, "scope" if "scope" in entry else "instrumentationLibrary")
+    records = tuple(_record(raw) for raw in _listed(entry, key, notes))
+    yield Group(resource, scope, records, logs=key == "logRecords")
 
 
-def _listed(value: JsonValue, key: str, complain: Complain) -> list[JsonValue]:
-    if isinstance(value, list):
-        return value
-    if value is not None:
-        complain("bad-shape", f"{key} is {shown(value)}, not a list; it is left out")
-    return []
+def _record(raw: Raw) -> bytes:
+    """Give a record with its own keys in lowerCamelCase; what is within them is looked at when it is decoded."""
+    members = _opened(raw)
+    if not isinstance(members, dict) or all(camel_key(key) == key for key in members):
+        return bytes(raw)
+    return msgspec.json.encode({camel_key(key): value for key, value in members.items()})
 
 
-def _objects(value: JsonValue, key: str, complain: Complain) -> Iterator[_JsonObject]:
-    for index, item in enumerate(_listed(value, key, complain)):
-        if isinstance(item, dict):
-            yield item
+def _listed(fields: _Fields, key: str, notes: Notes) -> list[Raw]:
+    found: list[Raw] = []
+    for raw in fields.get(key, ()):
+        items = _opened(raw)
+        if isinstance(items, list):
+            found += items
+        elif raw != Raw(_NULL):
+            notes("bad-shape", f"{key} is {_shown(raw)}, not a list; it is left out")
+    return found
+
+
+def _objects(fields: _Fields, key: str, notes: Notes) -> Iterator[_Fields]:
+    for index, raw in enumerate(_listed(fields, key, notes)):
+        members = _opened(raw)
+        if isinstance(members, dict):
+            yield _fields(members)
         else:
-            complain("bad-shape", f"{key}[{index}] is {shown(item)}, not an object; it is left out")
+            notes("bad-shape", f"{key}[{index}] is {_shown(raw)}, not an object; it is left out")
 
 
-def _is_span(value: _JsonObject) -> bool:
-    return isinstance(value.get("traceId"), str) and isinstance(value.get("spanId"), str) and "name" in value
+def _last(fields: _Fields, key: str) -> bytes:
+    return bytes(fields[key][-1]) if key in fields else _NULL
 
 
-def _unwrapped(value: JsonValue, complain: Complain) -> JsonValue:
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            return read_json(value.encode(), complain)
-        except (ValueError, RecursionError):
-            return None
-    return value if isinstance(value, dict | list) else None
+def _is_span(fields: _Fields) -> bool:
+    return "name" in fields and all(
+        key in fields and _first_byte(fields[key][-1]) == b'"' for key in ("traceId", "spanId")
+    )
+
+
+def _unwrapped(fields: _Fields, notes: Notes) -> list[Raw]:
+    found: list[Raw] = []
+    for key in _WRAPPERS:
+        for raw in fields.get(key, ()):
+            if _opened(raw) is not None:
+                found.append(raw)
+            elif (inner := _written(raw, notes)) is not None:
+                found.append(inner)
+    return found
+
+
+def _written(raw: Raw, notes: Notes) -> Raw | None:
+    """Give the document that stands in a string, as in Docker's logs; ``None`` where there is none."""
+    text = read_json(bytes(raw), notes)
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return None
+    try:
+        return _whole(text.strip().encode(), notes)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _shown(raw: Raw) -> str:
+    match _opened(raw):
+        case list() as items:
+            return shown([True for _ in items])
+        case dict() as members:
+            return shown(dict.fromkeys(members))
+        case None:
+            return shown(read_json(bytes(raw), silence))
+
+
+def _sketch(raw: Raw, depth: int) -> JsonValue:
+    """Give the beginning of a document, enough to tell what it is."""
+    match _opened(raw):
+        case list() as items:
+            return [_sketch(item, depth - 1) for item in items[:_SKETCH_ITEMS]] if depth else []
+        case dict() as members:
+            return {key: _sketch(value, depth - 1) for key, value in members.items()} if depth else {}
+        case None:
+            value = read_json(bytes(raw), silence)
+            return value[:_SKETCH_TEXT] if isinstance(value, str) else value

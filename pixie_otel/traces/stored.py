@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PlainFile", "SourceBytes", "Spool"]
 
-_READER_BUFFER = 256 * 1024
+_READER_BUFFER = 1024 * 1024
 
 
 class _Store(Protocol):

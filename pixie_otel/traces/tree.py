@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from itertools import count
-from operator import gt
-from typing import Protocol, TypeVar, cast
+from operator import attrgetter, gt
+from typing import Final, Protocol, TypeVar, cast
 
 from pixie_otel.traces.spans import ObserveSpan
 
-__all__ = ["Links", "Observable", "ObservationNode", "build_tree", "link"]
+__all__ = ["Linkable", "Links", "Observable", "ObservationNode", "build_tree", "link", "nodes", "order"]
 
 
 class Linkable(Protocol):
@@ -247,9 +247,10 @@ def build_tree(spans: Iterable[ObserveSpan]) -> list[ObservationNode]:
     return sorted(roots, key=lambda node: order(node.span))
 
 
-def order(span: Linkable) -> tuple[int, str, int]:
-    """Give the key by which spans stand in order: start, id, end."""
-    return (span.start_time_unix_nano, span.span_id, span.end_time_unix_nano)
+order: Final[Callable[[Linkable], tuple[int, str, int]]] = attrgetter(
+    "start_time_unix_nano", "span_id", "end_time_unix_nano"
+)
+"""Give the key by which spans stand in order: start, id, end."""
 
 
 def nodes(flat: list[ObservationNode], links: Links) -> list[ObservationNode]:

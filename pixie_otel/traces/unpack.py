@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pixie_otel.traces.limits import ReadLimits
 
-__all__ = ["HEAD_BYTES", "Complain", "PackedInput", "is_plain", "text_chunks"]
+__all__ = ["HEAD_BYTES", "Complain", "PackedInput", "foreign_message", "is_plain", "text_chunks"]
 
 HEAD_BYTES: Final = 4096
 """How much of the beginning tells what an input is."""

@@ -21,6 +21,10 @@ from pixie_otel.evaluable import JsonValue
 __all__ = [
     "MAX_VALUE_DEPTH",
     "Batch",
+    "ResourceLogs",
+    "ResourceSpans",
+    "ScopeLogs",
+    "ScopeSpans",
     "WireEvent",
     "WireLog",
     "WireSpan",
@@ -133,6 +137,13 @@ class Batch(Struct, gc=False, rename="camel"):
     resource_logs: list[ResourceLogs] | UnsetType = UNSET
     resource_metrics: list[Raw] | UnsetType = UNSET
     resource_profiles: list[Raw] | UnsetType = UNSET
+    batches: Raw | UnsetType = UNSET
+    snake_case_spans: Raw | UnsetType = msgspec.field(name="resource_spans", default=UNSET)
+    snake_case_logs: Raw | UnsetType = msgspec.field(name="resource_logs", default=UNSET)
+
+    def is_mixed(self) -> bool:
+        """Say whether records stand in it in a form that is not looked for here."""
+        return not (self.batches is self.snake_case_spans is self.snake_case_logs is UNSET)
 
 
 class _KeyValue(Struct, gc=False):

@@ -6,9 +6,10 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-__all__ = ["ORJSON", "READING", "Cost", "cost", "least"]
+__all__ = ["ORJSON", "READING", "Cost", "Figure", "SpanFile", "cost"]
 
 ORJSON: Final = """
 import sys, time, orjson
@@ -81,6 +82,36 @@ def cost(*arguments: str, ends_with: frozenset[int] = frozenset({0})) -> Cost:
     return Cost(seconds, peak_bytes, printed)
 
 
-def least(costs: list[Cost]) -> Cost:
-    """Give the cheapest of several runs: whatever disturbs a measurement only ever makes it dearer."""
-    return min(costs, key=lambda each: each.seconds)
+@dataclass(frozen=True, slots=True)
+class SpanFile:
+    """A generated file.
+
+    Attributes:
+        path: Where it is.
+        spans: How many spans are in it.
+    """
+
+    path: Path
+    spans: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Something that was measured.
+
+    Attributes:
+        name: What it is.
+        value: How much it is.
+        unit: Of what.
+        limit: How much it may be.
+    """
+
+    name: str
+    value: float
+    unit: str
+    limit: float | None = None
+
+    @property
+    def limit_text(self) -> str:
+        """The limit as it is shown; empty where there is none."""
+        return "" if self.limit is None else f"at most {self.limit:g}"

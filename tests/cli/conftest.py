@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command_calls import Done, Pixie
 from otlp_lines import agent, chat, line, span, write
 
 from pixie_otel.cli.main import main
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What came of a call."""
-
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture
@@ -43,7 +33,7 @@ def traces(folder: Path) -> Path:
 
 
 @pytest.fixture
-def pixie(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+def pixie(folder: Path, capsys: pytest.CaptureFixture[str]) -> Pixie:
     """Call the command with some arguments."""
 
     def call(*arguments: object) -> Done:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+
+from command_calls import Pixie
 
 from pixie_otel.evals.registry import BUILTINS, DEFAULTS
 
 
-def test_lists_every_evaluator(pixie: Callable[..., Any]) -> None:
+def test_lists_every_evaluator(pixie: Pixie) -> None:
     """Every built-in evaluator is listed with what it needs and costs, within 80 columns."""
     done = pixie("evaluators")
 
@@ -19,7 +19,7 @@ def test_lists_every_evaluator(pixie: Callable[..., Any]) -> None:
     assert max(map(len, done.out.splitlines())) <= 80
 
 
-def test_lists_them_for_programs(pixie: Callable[..., Any]) -> None:
+def test_lists_them_for_programs(pixie: Pixie) -> None:
     """`--json` gives the same as one document."""
     listed = json.loads(pixie("evaluators", "--json").out)
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command_calls import Pixie
 
 from pixie_otel.cli import evaluators
 from pixie_otel.errors import PixieError
 
 
-def test_version(pixie: Callable[..., Any]) -> None:
+def test_version(pixie: Pixie) -> None:
     """`--version` prints the name and the version of the distribution."""
     done = pixie("--version")
 
     assert (done.code, done.out) == (0, f"pixie-otel {importlib.metadata.version('pixie-otel')}\n")
 
 
-def test_help_shows_where_to_start(pixie: Callable[..., Any]) -> None:
+def test_help_shows_where_to_start(pixie: Pixie) -> None:
     """`--help` lists the commands and gives an example of each."""
     done = pixie("--help")
 
@@ -29,7 +28,7 @@ def test_help_shows_where_to_start(pixie: Callable[..., Any]) -> None:
     assert all(name in done.out for name in ("eval", "show", "evaluators"))
 
 
-def test_no_command_is_usage(pixie: Callable[..., Any]) -> None:
+def test_no_command_is_usage(pixie: Pixie) -> None:
     """Without a command, the help is shown and the exit code is that of wrong usage."""
     done = pixie()
 
@@ -67,9 +66,7 @@ def test_no_command_is_usage(pixie: Callable[..., Any]) -> None:
         (["show", "traces.jsonl", "--trace", "ffffffff"], 3, "none of 3 traces fits --trace ffffffff"),
     ],
 )
-def test_what_cannot_be_done_is_said(
-    pixie: Callable[..., Any], traces: Path, arguments: list[str], code: int, said: str
-) -> None:
+def test_what_cannot_be_done_is_said(pixie: Pixie, traces: Path, arguments: list[str], code: int, said: str) -> None:
     """Wrong usage ends with 2 and unreadable input with 3, each with a message on stderr that names what was wrong."""
     done = pixie(*arguments)
 
@@ -79,9 +76,7 @@ def test_what_cannot_be_done_is_said(
     assert not done.out
 
 
-def test_an_error_that_is_nobodys_fault_is_incomplete(
-    pixie: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_that_is_nobodys_fault_is_incomplete(pixie: Pixie, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is neither usage nor input, such as a full disk, ends with 4."""
 
     def full(*_: object, **__: object) -> None:
@@ -105,7 +100,7 @@ class TestBugs:
 
         monkeypatch.setattr("pixie_otel.cli.console.Console.write", broken)
 
-    def test_is_admitted(self, pixie: Callable[..., Any]) -> None:
+    def test_is_admitted(self, pixie: Pixie) -> None:
         """An unforeseen exception ends with an exit code of its own and a message, without a traceback."""
         done = pixie("evaluators")
 
@@ -114,9 +109,7 @@ class TestBugs:
         assert "bug in pixie-otel" in done.err
         assert "Traceback" not in done.err
 
-    def test_shows_its_traceback_when_asked(
-        self, pixie: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_shows_its_traceback_when_asked(self, pixie: Pixie, monkeypatch: pytest.MonkeyPatch) -> None:
         """`PIXIE_OTEL_DEBUG` shows where it happened."""
         monkeypatch.setenv("PIXIE_OTEL_DEBUG", "1")
 
@@ -125,7 +118,7 @@ class TestBugs:
         assert done.code == 70
         assert "Traceback" in done.err
 
-    def test_shows_its_traceback_with_verbose(self, pixie: Callable[..., Any], traces: Path) -> None:
+    def test_shows_its_traceback_with_verbose(self, pixie: Pixie, traces: Path) -> None:
         """So does `-v`."""
         assert "Traceback" in pixie("show", traces, "-v").err
 

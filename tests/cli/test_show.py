@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from command_calls import Pixie
 from otlp_lines import agent, chat, line, write
 
 
-def test_shows_trees(pixie: Callable[..., Any], traces: Path) -> None:
+def test_shows_trees(pixie: Pixie, traces: Path) -> None:
     """A trace is a heading, its facts and its tree with kinds, models, tokens, inputs and outputs."""
     done = pixie("show", traces, "--trace", f"{1:032x}")
 
@@ -30,7 +29,7 @@ def test_shows_trees(pixie: Callable[..., Any], traces: Path) -> None:
     assert not done.err
 
 
-def test_shows_as_many_as_asked_for(pixie: Callable[..., Any], traces: Path) -> None:
+def test_shows_as_many_as_asked_for(pixie: Pixie, traces: Path) -> None:
     """`--limit` counts the traces that fit; a blank line stands between two."""
     out = pixie("show", traces, "--limit", "2").out
 
@@ -38,7 +37,7 @@ def test_shows_as_many_as_asked_for(pixie: Callable[..., Any], traces: Path) -> 
     assert out.count("\n\n") == 1
 
 
-def test_shows_what_fits_a_condition(pixie: Callable[..., Any], traces: Path) -> None:
+def test_shows_what_fits_a_condition(pixie: Pixie, traces: Path) -> None:
     """`--where` leaves out the rest."""
     out = pixie("show", traces, "--where", "kind!=llm").out
 
@@ -46,7 +45,7 @@ def test_shows_what_fits_a_condition(pixie: Callable[..., Any], traces: Path) ->
     assert out.count("Trace ") == 1
 
 
-def test_cuts_to_a_width(pixie: Callable[..., Any], folder: Path) -> None:
+def test_cuts_to_a_width(pixie: Pixie, folder: Path) -> None:
     """Lines are cut to the terminal's width or the one given, and `--full` cuts nothing."""
     path = write(folder / "long.jsonl", line(agent(1, "word " * 100), chat(2, "word " * 100, parent=1)))
 
@@ -55,12 +54,12 @@ def test_cuts_to_a_width(pixie: Callable[..., Any], folder: Path) -> None:
     assert max(map(len, pixie("show", path, "--full").out.splitlines())) > 400
 
 
-def test_shows_ids_when_verbose(pixie: Callable[..., Any], traces: Path) -> None:
+def test_shows_ids_when_verbose(pixie: Pixie, traces: Path) -> None:
     """`-v` adds span ids and dialects."""
     assert f"id: {1:016x}, read as openinference" in pixie("show", traces, "-v").out
 
 
-def test_says_what_was_wrong(pixie: Callable[..., Any], folder: Path) -> None:
+def test_says_what_was_wrong(pixie: Pixie, folder: Path) -> None:
     """What is wrong with a file is said on stderr, beside what could be read."""
     path = write(folder / "torn.jsonl", line(agent(1)), '{"resourceSpans": [\n')
 
@@ -72,7 +71,7 @@ def test_says_what_was_wrong(pixie: Callable[..., Any], folder: Path) -> None:
     assert "torn.jsonl:2" in done.err
 
 
-def test_strict_ends_at_the_first_problem(pixie: Callable[..., Any], folder: Path) -> None:
+def test_strict_ends_at_the_first_problem(pixie: Pixie, folder: Path) -> None:
     """With `--strict` the same file is an error."""
     path = write(folder / "torn.jsonl", line(agent(1)), '{"resourceSpans": [\n')
 
@@ -82,7 +81,7 @@ def test_strict_ends_at_the_first_problem(pixie: Callable[..., Any], folder: Pat
     assert "torn.jsonl:2" in done.err
 
 
-def test_no_trace_is_an_error(pixie: Callable[..., Any], folder: Path) -> None:
+def test_no_trace_is_an_error(pixie: Pixie, folder: Path) -> None:
     """A file without traces ends with 3 and says so."""
     done = pixie("show", write(folder / "empty.jsonl", "{}\n"))
 
@@ -90,7 +89,7 @@ def test_no_trace_is_an_error(pixie: Callable[..., Any], folder: Path) -> None:
     assert "no trace was found" in done.err
 
 
-def test_reads_folders_globs_and_compressed_files(pixie: Callable[..., Any], traces: Path, folder: Path) -> None:
+def test_reads_folders_globs_and_compressed_files(pixie: Pixie, traces: Path, folder: Path) -> None:
     """A folder, a glob and a packed file show the same traces as the file."""
     expected = pixie("show", traces).out
     (folder / "packed").mkdir()
@@ -100,7 +99,7 @@ def test_reads_folders_globs_and_compressed_files(pixie: Callable[..., Any], tra
         assert pixie("show", path).out == expected
 
 
-def test_gives_a_line_of_json_for_each_trace(pixie: Callable[..., Any], traces: Path) -> None:
+def test_gives_a_line_of_json_for_each_trace(pixie: Pixie, traces: Path) -> None:
     """`--json` gives each trace as a line, with its spans and what is known of them."""
     first, *others = map(json.loads, pixie("show", traces, "--json").out.splitlines())
 

@@ -12,7 +12,7 @@ from pixie_otel.evaluable import UNSET, Evaluable, JsonValue, Unset, canonical_j
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["AutoevalsAdapter", "AutoevalsScore", "AutoevalsScorer"]
+__all__ = ["AutoevalsAdapter", "AutoevalsScore", "AutoevalsScorer", "compared", "cut"]
 
 _SHOWN: Final = 120
 

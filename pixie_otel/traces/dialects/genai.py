@@ -16,7 +16,7 @@ from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.message_events import event_messages, event_values
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
-from pixie_otel.traces.dialects.values import decoded, json_mapping, json_object, number, text, whole
+from pixie_otel.traces.dialects.values import decoded, json_object, number, text, whole
 from pixie_otel.traces.messages import AssistantMessage, SystemMessage
 from pixie_otel.traces.spans import ObservationKind, SpanEvent
 
@@ -219,9 +219,8 @@ def _read_messages(attributes: Mapping[str, JsonValue], events: Sequence[SpanEve
 
 def _instructions(attributes: Mapping[str, JsonValue]) -> JsonValue:
     """Give the system instructions as a message: the conventions say a list of parts, and some write messages."""
-    parts = decoded(attributes.get(keys.GENAI_SYSTEM_INSTRUCTIONS))
-    if isinstance(parts, dict):
-        parts = [parts]
+    said = decoded(attributes.get(keys.GENAI_SYSTEM_INSTRUCTIONS))
+    parts: JsonValue = [said] if isinstance(said, dict) else said
     if not isinstance(parts, list) or any(isinstance(part, dict) and "role" in part for part in parts):
         return parts
     return {"role": "system", "parts": parts} if parts else None
@@ -262,12 +261,13 @@ def _read_documents(attributes: Mapping[str, JsonValue], reading: Reading) -> No
     reading.input = reading.query
     listed = decoded(attributes.get(keys.GENAI_RETRIEVAL_DOCUMENTS))
     if isinstance(listed, list):
-        found = [{"content": item} if isinstance(item, str) else json_mapping(item) for item in listed]
-        reading.documents = tuple(_document(item) for item in found if item)
+        reading.documents = tuple(_document(item) for item in listed if isinstance(item, str | dict))
         reading.output = listed
 
 
-def _document(item: dict[str, JsonValue]) -> Document:
+def _document(item: str | dict[str, JsonValue]) -> Document:
+    if isinstance(item, str):
+        return Document(content=item)
     identity = item.get("id")
     return Document(
         content=text(item.get("content")) or "",

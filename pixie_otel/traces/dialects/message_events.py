@@ -45,7 +45,7 @@ def event_messages(
             reason = text(body.get("finish_reason"))
             answered = message({**choice, "finish_reason": reason}, role="assistant")
             choices.append((whole(body.get("index")) or 0, answered, reason))
-        elif event.name in _ROLES:
+        else:
             said.extend(messages(body, role=_ROLES[event.name]))
     choices.sort(key=lambda choice: choice[0])
     # With content capture off the events come without bodies; that nothing was recorded must not look like silence.

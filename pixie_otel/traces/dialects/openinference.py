@@ -63,6 +63,7 @@ _TREES: Final = (
     keys.OI_EMBEDDINGS,
 )
 _LLM_SIGNS: Final = (keys.LLM_MODEL_NAME, keys.LLM_TOKENS_PROMPT, keys.LLM_TOKENS_COMPLETION, keys.LLM_SYSTEM)
+_KINDS: Final = {kind.value: kind for kind in ObservationKind}
 _NO_KINDS: Final = frozenset({"", "unknown", "unspecified"})
 _SIGNS: Final = (
     ("reranker", ObservationKind.RERANKER),
@@ -126,10 +127,8 @@ def read(span: SpanFacts) -> Reading | None:
 def _kind(attributes: Mapping[str, JsonValue], branches: Tree) -> ObservationKind | None:
     said = text(attributes.get(keys.OI_SPAN_KIND))
     if said is not None and said.strip().lower() not in _NO_KINDS:
-        try:
-            return ObservationKind(said.strip().lower())
-        except ValueError:
-            return ObservationKind.OTHER
+        # A kind that is not OpenInference's says nothing; what else is on the span may say more.
+        return _KINDS.get(said.strip().lower())
     # The key is set first and a full span drops its oldest attributes first, so long conversations lose it.
     for branch, kind in _SIGNS:
         if branch in branches:

@@ -9,17 +9,19 @@ Source: the providers' API references, as of November 2026.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.reading import Reading
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import json_mapping, json_object, number, text, whole
-from pixie_otel.traces.messages import AssistantMessage, Message, SystemMessage, TextContent
+from pixie_otel.traces.messages import AssistantMessage, Message
 
 __all__ = ["read_parameters", "read_request", "read_response"]
 
-_MESSAGE_KEYS = ("messages", "input", "contents", "prompt")
+_MESSAGE_KEYS: Final = ("messages", "input", "contents", "prompt")
+_LIMIT_KEYS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 def read_parameters(value: JsonValue) -> Reading:
@@ -35,7 +37,7 @@ def read_parameters(value: JsonValue) -> Reading:
     return Reading(
         request_model=text(found.get("model")) or text(found.get("model_name")),
         request_temperature=number(found.get("temperature")),
-        request_max_tokens=whole(found.get("max_tokens")) or whole(found.get("max_completion_tokens")),
+        request_max_tokens=next((limit for key in _LIMIT_KEYS if (limit := whole(found.get(key))) is not None), None),
         request_top_p=number(found.get("top_p")),
         tool_definitions=(tool_definitions(tools) or None) if isinstance(tools, list) else None,
     )
@@ -53,11 +55,10 @@ def read_request(value: JsonValue) -> Reading:
     reading = read_parameters(found)
     for key in _MESSAGE_KEYS:
         said = found.get(key)
-        if _are_messages(said) and (read := messages(said)):
-            instructions = text(found.get("system")) or text(found.get("instructions"))
-            if instructions:
-                read = (SystemMessage(content=(TextContent(instructions),)), *read)
-            reading.input_messages = read
+        if (key == "prompt" or _are_messages(said)) and (read := messages(said)):
+            instructions = found.get("system") or found.get("instructions")
+            told = messages({"role": "system", "content": instructions}) if instructions else ()
+            reading.input_messages = (*told, *read)
             break
     return reading
 
@@ -118,10 +119,17 @@ def _merged(items: tuple[Message, ...]) -> tuple[Message, ...]:
 def _usage(usage: dict[str, JsonValue]) -> Reading:
     details_in = json_mapping(usage.get("prompt_tokens_details", usage.get("input_tokens_details")))
     details_out = json_mapping(usage.get("completion_tokens_details", usage.get("output_tokens_details")))
+    input_tokens = whole(usage.get("prompt_tokens", usage.get("input_tokens")))
+    cache_read = whole(usage.get("cache_read_input_tokens"))
+    cache_creation = whole(usage.get("cache_creation_input_tokens"))
+    if input_tokens is not None:
+        # Anthropic counts cached tokens apart, everybody else among the input.
+        input_tokens += (cache_read or 0) + (cache_creation or 0)
     return Reading(
-        input_tokens=whole(usage.get("prompt_tokens", usage.get("input_tokens"))),
+        input_tokens=input_tokens,
         output_tokens=whole(usage.get("completion_tokens", usage.get("output_tokens"))),
-        cache_read_tokens=whole(details_in.get("cached_tokens")),
+        cache_read_tokens=whole(details_in.get("cached_tokens")) if cache_read is None else cache_read,
+        cache_creation_tokens=cache_creation,
         reasoning_tokens=whole(details_out.get("reasoning_tokens")),
     )
 

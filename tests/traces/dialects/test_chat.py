@@ -319,6 +319,11 @@ def test_what_providers_run_themselves() -> None:
     )
 
 
+def test_text_that_was_not_recorded() -> None:
+    """A part that should hold text and does not is left out, and the others stay."""
+    assert one({"role": "user", "parts": [{"type": "text"}, {"type": "text", "content": "x"}]}).text == "x"
+
+
 def test_nothing_gives_nothing() -> None:
     """What is no message is none; an empty one is a message without content."""
     assert [messages(value) for value in (None, 5, "", [], {}, [None, 5, True], "[]")] == [()] * 7

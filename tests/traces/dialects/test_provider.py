@@ -21,6 +21,7 @@ ANSWER = AssistantMessage(content=(TextContent("Hello"),))
         {"model": "m", "input": "Hi"},
         {"model": "m", "input": [{"role": "user", "content": "Hi"}]},
         {"model": "m", "prompt": "Hi"},
+        {"model": "m", "prompt": ["Hi"]},
         {"model_name": "m", "contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
     ],
 )
@@ -68,6 +69,7 @@ def test_a_chat_completion() -> None:
             "choices": [
                 {"finish_reason": "stop", "message": {"role": "assistant", "content": "Hello"}},
                 {"finish_reason": "length", "text": "Hello"},
+                {"finish_reason": None, "text": ""},
                 "no choice",
             ],
             "usage": {
@@ -108,6 +110,15 @@ def test_an_anthropic_message() -> None:
     assert read_response(said).output_messages == (ANSWER,)
     assert read_response(said).raw_finish_reasons == ("end_turn",)
     assert read_response({**said, "stop_reason": None}).raw_finish_reasons is None
+
+
+def test_cached_tokens_are_among_the_input() -> None:
+    """Anthropic counts what came from the cache apart; the input of a call is all of it."""
+    usage = {"input_tokens": 3, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 100, "output_tokens": 2}
+    reading = read_response({"usage": usage})
+
+    assert (reading.input_tokens, reading.cache_read_tokens, reading.cache_creation_tokens) == (123, 20, 100)
+    assert read_response({"usage": {"output_tokens": 2}}).input_tokens is None
 
 
 @pytest.mark.parametrize("value", [None, "text", {}, {"output": []}, {"content": "x"}, {"choices": 5}])

@@ -113,7 +113,7 @@ class TestScalars:
         assert number("0.25") == 0.25
         assert number(10**400) is None
         assert number(float("nan")) is None
-        assert number(False) is None
+        assert number(value=False) is None
 
     def test_text(self) -> None:
         """Only text that says something is text."""
@@ -161,7 +161,7 @@ class TestTree:
         assert leaf(built, "x", "y") is None
 
     @pytest.mark.parametrize("turned", [False, True])
-    def test_a_value_at_a_branch(self, turned: bool) -> None:
+    def test_a_value_at_a_branch(self, *, turned: bool) -> None:
         """A key that is a value and a branch at once keeps both, in either order."""
         attributes = {"a": "whole", "a.0.text": "part", "a.0": "middle"}
         if turned:
@@ -170,7 +170,7 @@ class TestTree:
         assert tree(attributes, ("a",)) == {"a": {"": "whole", "0": {"": "middle", "text": "part"}}}
 
     @pytest.mark.parametrize("turned", [False, True])
-    def test_structured_values_are_not_written_to(self, turned: bool) -> None:
+    def test_structured_values_are_not_written_to(self, *, turned: bool) -> None:
         """A value that is a mapping belongs to the span and stays as it is."""
         inner = {"0": {"role": "user"}}
         attributes: dict[str, object] = {"a.b": inner, "a": {"x": {}}, "a.b.0.text": "hi", "a.x.y": 1}

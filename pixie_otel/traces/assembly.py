@@ -1,0 +1,285 @@
+"""Putting one trace together: from the places of its records to its trees, with what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from weakref import ReferenceType, ref
+
+from pixie_otel import attributes as keys
+from pixie_otel.errors import InputError
+from pixie_otel.traces import wire
+from pixie_otel.traces.contexts import Entry
+from pixie_otel.traces.ids import SPAN_ID_BYTES, TRACE_ID_BYTES, canonical_id, read_span_id
+from pixie_otel.traces.index import Place
+from pixie_otel.traces.indexing import Indexer
+from pixie_otel.traces.integrity import trace_problems
+from pixie_otel.traces.lenient import Complain, shown
+from pixie_otel.traces.logs import LogRecord, in_order
+from pixie_otel.traces.record import Origin, SpanRecord, nanoseconds, read_span, span_digest
+from pixie_otel.traces.report import Problem, ReadReport
+from pixie_otel.traces.stores import SalvageStore
+from pixie_otel.traces.trace import Trace
+from pixie_otel.traces.tree import ObservationNode, link, nodes, order
+
+__all__ = ["Assembly"]
+
+_PLAIN_HEAD: Final = re.compile(
+    rb'\{"traceId":"[0-9a-f]{32}","spanId":"((?!0{16})[0-9a-f]{16})"'
+    rb'(?:,"traceState":"[^"]*+")?(?:,"parentSpanId":"((?!0{16})[0-9a-f]{16}|)")?(?:,"flags":[0-9]*+)?'
+    rb',"name":"[^"]*+","kind":[0-9],"startTimeUnixNano":"([0-9]{1,19})","endTimeUnixNano":"([0-9]{1,19})"'
+)
+_PLAIN_ENDS: Final = tuple(b'}}],"status":{%b}}' % code for code in (b"", b'"code":0', b'"code":1', b'"code":2'))
+"""How most spans begin and end: all that a tree needs of them is there, and the rest need not be decoded for it.
+
+As the status comes right after the attributes, none of those were dropped.
+"""
+
+
+class _Account:
+    """What is wrong with one trace, which may show long after it was put together, when a span is decoded.
+
+    A trace's records hold it, so it holds no record and only a weak reference to the trace: no cycle for each trace.
+    """
+
+    def __init__(self, trace_id: str, report: ReadReport) -> None:
+        self.trace_id = trace_id
+        self.report = report
+        self.problems: list[Problem] = []
+        self.counts: dict[str, int] = {}
+        self.trace: ReferenceType[Trace] | None = None
+
+    def add(self, problem: Problem) -> None:
+        """Count a problem, and note it on the trace, made or in the making, while there is room for its kind."""
+        self.report.add(problem)
+        self.counts[problem.kind] = count = self.counts.get(problem.kind, 0) + 1
+        if count > self.report.max_problems_per_kind:
+            return
+        trace = None if self.trace is None else self.trace()
+        if trace is None:
+            self.problems.append(problem)
+        else:
+            trace.add_problem(problem)
+
+
+class _Complaint:
+    """Takes what is wrong with one record and says where the record is."""
+
+    __slots__ = ("_account", "_entry", "_line", "_offset", "span_id")
+
+    def __init__(self, account: _Account, entry: Entry, offset: int, span_id: str | None = None) -> None:
+        self.span_id = span_id
+        self._account = account
+        self._entry = entry
+        self._offset = offset
+        # What was salvaged lies in a spool that may be gone when the span is decoded.
+        self._line = entry.store.line_of(offset) if isinstance(entry.store, SalvageStore) else None
+
+    def __call__(self, kind: str, message: str) -> None:
+        account = self._account
+        # Finding the line reads the input once more, so it is done only for problems that are kept.
+        line = self._find_line() if account.report.keeps(kind) else None
+        account.add(Problem(kind, message, self._entry.origin.source, line, account.trace_id, self.span_id))
+
+    def _find_line(self) -> int | None:
+        if self._line is not None:
+            return self._line
+        try:
+            return self._entry.store.line_of(self._offset)
+        except InputError:
+            # The input may be gone, too.
+            return None
+
+
+class Assembly:
+    """Puts one trace together.
+
+    Args:
+        key: The trace's key in the index.
+        indexer: What was read.
+        report: Told of what is wrong with the trace.
+    """
+
+    def __init__(self, key: bytes, indexer: Indexer, report: ReadReport) -> None:
+        self._account = _Account(key.hex(), report)
+        self._report = report
+        self._indexer = indexer
+        self._records: list[SpanRecord] = []
+        self._first: dict[str, SpanRecord] = {}
+        self._twins: dict[str, dict[bytes, SpanRecord]] = {}
+        self._logs: list[LogRecord] = []
+        self._duplicates = 0
+
+    def trace(self, places: list[Place]) -> Trace | None:
+        """Decode the records at some places and make a trace of them; ``None`` where no span is among them."""
+        contexts: dict[int, tuple[Entry, int]] = {}
+        for offset, length, context in places:
+            entry = self._indexer.contexts.entry(context)
+            contexts.setdefault(context, (entry, offset))
+            data = entry.store.pread(offset, length)
+            if entry.origin.logs:
+                batch = entry.origin.source, entry.store.line_of(offset)
+                self._logs.append(LogRecord(wire.decode_log(data), data, batch))
+            else:
+                self._add_span(data, entry, offset)
+        records = self._records
+        if not records:
+            return None
+        self._report.spans_used += len(records)
+        source = records[0].origin.source
+        self._say_twins(source)
+        self._sort()
+        self._tell_of_origins(contexts.values())
+        if self._logs:
+            self._attach_logs()
+        links = link(records)
+        account = self._account
+        for problem in trace_problems(records, links, trace_id=account.trace_id, source=source):
+            account.add(problem)
+        start = next((record.start_time_unix_nano for record in records if record.start_time_unix_nano), 0)
+        roots = nodes([ObservationNode(record) for record in records], links)
+        trace = Trace(account.trace_id, roots, problems=account.problems, source=source, start_time_unix_nano=start)
+        account.trace = ref(trace)
+        return trace
+
+    def _add_span(self, data: bytes, entry: Entry, offset: int) -> None:
+        head = _PLAIN_HEAD.match(data) if data.endswith(_PLAIN_ENDS) else None
+        record = self._looked_into(data, entry, offset) if head is None else self._plain(head, data, entry, offset)
+        if record is None:
+            self._report.bad_spans += 1
+            return
+        first = self._first.setdefault(record.span_id, record)
+        if first is record or not self._is_known(record, first):
+            self._records.append(record)
+
+    def _plain(self, head: re.Match[bytes], data: bytes, entry: Entry, offset: int) -> SpanRecord:
+        span_id, parent_id, start, end = head.groups()
+        identity = span_id.decode()
+        return SpanRecord(
+            data=data,
+            origin=entry.origin,
+            trace_id=self._account.trace_id,
+            span_id=identity,
+            parent_span_id=parent_id.decode() if parent_id else None,
+            start_time_unix_nano=int(start),
+            end_time_unix_nano=int(end),
+            complain=_Complaint(self._account, entry, offset, identity),
+        )
+
+    def _looked_into(self, data: bytes, entry: Entry, offset: int) -> SpanRecord | None:
+        """Decode a span that is not written as most are; ``None`` where it is none."""
+        complain = _Complaint(self._account, entry, offset)
+        span = read_span(data, complain)
+        if span is None:
+            return None
+        if span.trace_id != self._account.trace_id:
+            self._check_trace_id(span.trace_id, complain)
+        span_id = read_span_id(span.span_id) or _made_up_id(span, complain)
+        complain.span_id = span_id
+        if span_id == span.span_id and isinstance(entry.store, SalvageStore):
+            self._check_span_id(span_id, complain)
+        return SpanRecord(
+            data=data,
+            origin=entry.origin,
+            trace_id=self._account.trace_id,
+            span_id=span_id,
+            parent_span_id=read_span_id(span.parent_span_id),
+            start_time_unix_nano=nanoseconds(span.start_time_unix_nano, "startTimeUnixNano", complain),
+            end_time_unix_nano=nanoseconds(span.end_time_unix_nano, "endTimeUnixNano", complain),
+            complain=complain,
+            decoded=span,
+        )
+
+    def _check_trace_id(self, written: str, complain: Complain) -> None:
+        """Say, once for the trace, where its id is not written as hex."""
+        identity = canonical_id(written, TRACE_ID_BYTES)
+        if identity is None:
+            if self._account.trace_id != written:
+                # An id of another form is a digest in the index; people know it as it was written.
+                self._account.trace_id = written
+                complain(
+                    "odd-id", f"traceId {shown(written)} is no {TRACE_ID_BYTES} bytes in hex or base64; it is kept"
+                )
+        elif not identity:
+            complain("missing-id", "a span has no trace id; it is taken for a trace of its own")
+        elif identity != self._account.trace_id:
+            complain("duplicate-key", f"a span has a second traceId, {shown(written)}; the first counts")
+        elif written.lower() != identity and "encoded-id" not in self._account.counts:
+            complain("encoded-id", f"ids are not plain hex: traceId {shown(written)} is read as {identity}")
+
+    def _check_span_id(self, span_id: str, complain: Complain) -> None:
+        if canonical_id(span_id, SPAN_ID_BYTES) is None:
+            complain("odd-id", f"spanId {shown(span_id)} is no {SPAN_ID_BYTES} bytes in hex or base64; it is kept")
+
+    def _is_known(self, record: SpanRecord, first: SpanRecord) -> bool:
+        """Say whether a span whose id is there already is the same span once more."""
+        twins = self._twins.get(record.span_id)
+        if twins is None:
+            twins = self._twins[record.span_id] = {span_digest(first.span): first}
+        known = twins.setdefault(span_digest(record.span), record)
+        if known is record:
+            return False
+        # Whichever was read first, the same one of the two origins is kept.
+        known.origin = min(known.origin, record.origin, key=Origin.order)
+        self._duplicates += 1
+        self._report.duplicate_spans += 1
+        return True
+
+    def _say_twins(self, source: str) -> None:
+        if self._duplicates:
+            message = f"{self._duplicates} spans stand in the input more than once; each counts once"
+            self._account.add(Problem("duplicate-span", message, source, trace_id=self._account.trace_id))
+        for span_id, twins in sorted(self._twins.items()):
+            if len(twins) > 1:
+                message = f"span id {shown(span_id)} is used by {len(twins)} different spans; all are kept"
+                problem = Problem("conflicting-span", message, source, trace_id=self._account.trace_id, span_id=span_id)
+                self._account.add(problem)
+
+    def _sort(self) -> None:
+        # `order` cannot tell different spans with the same id and the same times apart.
+        digests = {id(twin): digest for twins in self._twins.values() for digest, twin in twins.items()}
+        if digests:
+            self._records.sort(key=lambda record: digests.get(id(record), b""))
+        self._records.sort(key=order)
+
+    def _tell_of_origins(self, contexts: Iterable[tuple[Entry, int]]) -> None:
+        told: set[tuple[str, str]] = set()
+        for entry, offset in contexts:
+            for complaint in entry.origin.complaints:
+                if complaint not in told:
+                    told.add(complaint)
+                    _Complaint(self._account, entry, offset)(*complaint)
+
+    def _attach_logs(self) -> None:
+        holders: dict[str, SpanRecord] = {}
+        for record in self._records:
+            # As in `link`, the one that ended last stands for several spans with one id.
+            holder = holders.setdefault(record.span_id, record)
+            if record.end_time_unix_nano > holder.end_time_unix_nano:
+                holders[record.span_id] = record
+        for log in in_order(self._logs):
+            owner = holders.get(read_span_id(log.span_id) or "")
+            if owner is not None:
+                owner.logs.append(log)
+                self._report.log_records_used += 1
+        for record in self._records:
+            self._attach_stray(record)
+
+    def _attach_stray(self, record: SpanRecord) -> None:
+        """Find the answer that a span's instrumentation logged when the span was no longer the current one.
+
+        OpenLLMetry does so for streams. Only a record that is alone within the span's time is taken for it.
+        """
+        names = {log.event_name for log in record.logs}
+        if not names or keys.GENAI_EVENT_CHOICE in names:
+            return
+        stray = self._indexer.strays.alone_within(record.start_time_unix_nano, record.end_time_unix_nano)
+        if stray is not None and stray.event_name == keys.GENAI_EVENT_CHOICE:
+            record.logs.append(wire.decode_log(self._indexer.salvage.pread(stray.offset, stray.length)))
+            self._report.log_records_used += 1
+
+
+def _made_up_id(span: wire.WireSpan, complain: Complain) -> str:
+    complain("missing-id", "a span has no id; no other span can be below it")
+    return span_digest(span)[:SPAN_ID_BYTES].hex()

@@ -1,0 +1,74 @@
+"""One trace for a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from otlp_lines import agent, chat, line, span, write
+
+from pixie_otel.reports.layout import cell_width
+from pixie_otel.reports.style import Style
+from pixie_otel.reports.trace_lines import trace_lines
+from pixie_otel.traces.reader import read_traces
+from pixie_otel.traces.trace import Trace
+
+
+def read(tmp_path: Path, *spans: dict[str, Any]) -> Trace:
+    """Read one trace."""
+    (trace,) = read_traces(write(tmp_path / "traces.jsonl", line(*spans)))
+    return trace
+
+
+def test_facts_are_those_that_are_known(tmp_path: Path) -> None:
+    """The facts name session and service where recorded, and no tokens where there are none."""
+    trace = read(tmp_path, agent(1, attributes={"session.id": "s1"}))
+
+    assert list(trace_lines(trace, 120, Style()))[1] == (
+        "2025-11-30 10:53:20 UTC · 10 ms · 1 span · 0 LLM calls · support-bot · session s1"
+    )
+
+
+def test_names_cannot_break_out(tmp_path: Path) -> None:
+    """Names, inputs and services cannot steer the terminal, nor look like lines of ours."""
+    evil = "a\x1b]8;;http://x\x07\u202e[bold]"
+    trace = read(tmp_path, agent(1, evil, evil, name=evil, attributes={"session.id": evil}), chat(2, evil, parent=1))
+
+    for width in (80, None):
+        for shown in trace_lines(trace, width, Style()):
+            assert "\x1b" not in shown
+            assert "\u202e" not in shown
+            assert width is None or cell_width(shown) <= width
+
+
+def test_problems_are_shown_below(tmp_path: Path) -> None:
+    """What is wrong with a trace stands below its tree; the first three, or all when verbose."""
+    spans = [span(number, parent=number + 100, trace=1) for number in range(1, 7)]
+    trace = read(tmp_path, *spans)
+    found = [shown for shown in trace_lines(trace, 80, Style(), verbose=True) if shown.startswith("! ")]
+
+    assert len(found) == len(trace.problems)
+    assert any("orphan-span" in shown for shown in found)
+
+
+def test_many_problems_are_cut(tmp_path: Path) -> None:
+    """Three problems are shown and the rest is counted."""
+    from pixie_otel.traces.report import Problem
+
+    trace = read(tmp_path, agent(1))
+    for number in range(5):
+        trace.add_problem(Problem("odd", f"number {number}", "traces.jsonl"))
+
+    shown = list(trace_lines(trace, 80, Style()))
+
+    assert shown[-4:] == ["! odd: number 0", "! odd: number 1", "! odd: number 2", "! … and 2 more problems"]
+
+
+def test_a_chain_of_any_depth_is_shown(tmp_path: Path) -> None:
+    """Ten thousand spans below each other are ten thousand lines that fit."""
+    trace = read(tmp_path, *(span(n, parent=n - 1 or None, start_ms=0) for n in range(1, 10_001)))
+
+    shown = list(trace_lines(trace, 80, Style()))
+
+    assert len(shown) == 10_002
+    assert max(map(cell_width, shown)) <= 80

@@ -1,0 +1,51 @@
+"""Attribute keys."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pixie_otel
+from pixie_otel import attributes
+
+PACKAGE = Path(pixie_otel.__file__).parent
+PREFIXES = ("gen_ai.", "llm.", "openinference.", "traceloop.", "pixie.", "retrieval.", "embedding.", "db.")
+
+
+def constants() -> dict[str, str]:
+    """Give the constants of the module."""
+    return {name: value for name, value in vars(attributes).items() if name.isupper()}
+
+
+def test_every_key_stands_once() -> None:
+    """No two names for one key."""
+    keys = list(constants().values())
+
+    assert len(keys) == len(set(keys)) > 50
+    assert all(isinstance(key, str) and key for key in keys)
+
+
+def test_names_tell_the_convention() -> None:
+    """A key of a convention has a name that says which."""
+    for name, key in constants().items():
+        if key.startswith("openinference."):
+            assert name.startswith("OI_")
+        if key.startswith("pixie."):
+            assert name.startswith("PIXIE_")
+        if key.startswith("gen_ai."):
+            assert name.startswith(("GENAI_", "TRACELOOP_"))
+
+
+def test_keys_are_spelled_nowhere_else() -> None:
+    """A key that is misspelled reads nothing and fails nowhere, so all stand in one place."""
+    spelled: list[str] = []
+    for path in sorted((PACKAGE / "traces").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        spelled.extend(
+            f"{path.name}: {node.value}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(PREFIXES)
+            if " " not in node.value
+        )
+
+    assert spelled == []

@@ -1,0 +1,24 @@
+"""What needs no dialect."""
+
+from __future__ import annotations
+
+from observed import event, observed
+
+
+def test_plain_keys() -> None:
+    """Any span may say what went in and out, who asked, and in which session."""
+    span = observed({"input": '{"a": 1}', "output": "x", "session.id": "s", "enduser.id": "u"})
+
+    assert (span.input, span.output, span.session_id, span.user_id) == ({"a": 1}, "x", "s", "u")
+    assert span.dialects == ("generic",)
+    assert observed({"user.id": "u", "enduser.id": "v"}).user_id == "u"
+
+
+def test_events_of_others_say_nothing() -> None:
+    """An event that begins like a dialect's keys and says nothing is no reading."""
+    assert observed({}, event("gen_ai")).dialects == ()
+
+
+def test_nothing_said() -> None:
+    """Keys that only begin alike say nothing."""
+    assert observed({"input.tokens": 5, "user.name": "x"}).dialects == ()
