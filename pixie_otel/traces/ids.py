@@ -29,14 +29,14 @@ def canonical_id(value: str, size: int) -> str | None:
     Returns:
         Lower-case hex; ``""`` for an empty or all-zero id; ``None`` where it is no such id.
     """
-    text = value.strip()
-    if text[:2] in {"0x", "0X"}:
-        text = text[2:]
-    if not text.strip("0"):
-        return ""
     hexadecimal, bare, padded = _LENGTHS[size]
-    if len(text) == hexadecimal:
-        return text.lower() if _HEX.fullmatch(text) else None
+    text = value.strip()
+    digits = text[2:] if text[:2] in {"0x", "0X"} else text
+    if not digits.strip("0"):
+        return ""
+    if len(digits) == hexadecimal:
+        return digits.lower() if _HEX.fullmatch(digits) else None
+    # Base64 may begin like a prefix.
     digits = text[:bare].translate(_FROM_URL_SAFE)
     padding = "=" * (padded - bare)
     if text[bare:] not in {"", padding} or len(digits) < bare or not _BASE64.fullmatch(digits):
