@@ -113,4 +113,9 @@ class Intake:
         problems = [f"{problem.location}: {problem.message}" for problem in report.problems[:_PROBLEMS_SHOWN]]
         more = len(report.problems) - len(problems)
         found = "".join(f"\n  {problem}" for problem in problems) + (f"\n  … and {more} more" if more > 0 else "")
-        return f"no trace was found in {names}{':' if found else ''}{found}"
+        if found:
+            return f"no trace was found in {names}:{found}"
+        if report.log_records or report.metrics:
+            held = f"{report.log_records} log records and {report.metrics} metrics"
+            return f"no trace was found in {names}: there are {held}, and no spans; give the file with the traces too"
+        return f"no trace was found in {names}: there are only blank lines"
