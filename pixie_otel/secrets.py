@@ -11,11 +11,20 @@ bounded, and no two in a row share characters unless they are possessive, so tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
-__all__ = ["SECRET_PATTERNS", "SecretMatch", "SecretPattern", "find_secrets", "mask_secret", "may_hold_secret"]
+__all__ = [
+    "SECRET_PATTERNS",
+    "SecretMatch",
+    "SecretPattern",
+    "find_secrets",
+    "mask_secret",
+    "masked",
+    "masked_value",
+    "may_hold_secret",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,7 @@ class SecretMatch:
 
 # Long enough that a random credential does not hold one by chance.
 _FILLER: Final = re.compile("example|placeholder|redacted|x{5}|your(?:[-_]|api|key|secret|token)", re.IGNORECASE)
+_SECRET_NAME: Final = re.compile("api_?key|secret|password|passwd|credential|authorization|token$", re.IGNORECASE)
 _FEWEST_DIFFERENT: Final = 6
 """A random credential of 16 characters or more has at least as many different ones; a filler like ``0000`` has not."""
 
@@ -254,6 +264,34 @@ def find_secrets(text: str) -> list[SecretMatch]:
             secrets.append(SecretMatch(SECRET_PATTERNS[rank].name, start, end))
             taken = end
     return secrets
+
+
+def masked(text: str) -> str:
+    """Give a text with every credential in it masked.
+
+    Args:
+        text: Any text.
+    """
+    for match in reversed(find_secrets(text)):
+        text = f"{text[: match.start]}{mask_secret(text[match.start : match.end])}{text[match.end :]}"
+    return text
+
+
+def masked_value(name: str, value: object) -> object:
+    """Give a setting as it may be written down: a text that is a credential by its name or its shape is masked.
+
+    Args:
+        name: The setting's name.
+        value: Its value; of lists and objects, every text is looked at.
+    """
+    if isinstance(value, str):
+        return mask_secret(value) if _SECRET_NAME.search(name) else masked(value)
+    if isinstance(value, Mapping):
+        items = cast("Mapping[object, object]", value).items()
+        return {key: masked_value(str(key), inner) for key, inner in items}
+    if isinstance(value, list | tuple):
+        return [masked_value(name, inner) for inner in cast("Sequence[object]", value)]
+    return value
 
 
 def mask_secret(secret: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pixie_otel.errors import ConfigError
@@ -36,8 +36,11 @@ class BoundEvaluator:
         takes_trace: It has a parameter ``trace``.
         is_async: Calling it gives an awaitable.
         trusted: It is one of ours: quick, and it changes nothing. So it needs no copies, no thread and no time limit.
-        reference: What the user typed to name it; empty where it was given as an object.
+        reference: What the user typed to name it, without its settings; empty where it was given as an object.
         source: Where it is defined: the file or module, and the name in it.
+        parameters: What it was made with, as far as that is known: everything of a built-in evaluator, else what was
+            typed.
+        digest: The SHA-256 of the user's file that defines it.
     """
 
     name: str
@@ -50,6 +53,8 @@ class BoundEvaluator:
     trusted: bool = False
     reference: str = ""
     source: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    digest: str | None = None
 
     def __call__(self, evaluable: Evaluable, trace: Trace | None = None) -> object:
         """Call the evaluator, with the trace where it takes one.
@@ -85,6 +90,7 @@ def bind(evaluator: object, *, name: str | None = None) -> BoundEvaluator:
     if hasattr(evaluator, "eval_async") and hasattr(evaluator, "_run_eval_sync"):
         raise ConfigError(f"evaluator {label!r} is a scorer of autoevals: wrap it, AutoevalsAdapter({label}(…))")
     is_async = inspect.iscoroutinefunction(evaluator) or inspect.iscoroutinefunction(type(evaluator).__call__)
+    is_builtin = _is_builtin(evaluator)
     return BoundEvaluator(
         name=label,
         call=evaluator,
@@ -93,8 +99,9 @@ def bind(evaluator: object, *, name: str | None = None) -> BoundEvaluator:
         severity=_severity(evaluator, label),
         takes_trace=_takes_trace(evaluator, label),
         is_async=is_async,
-        trusted=not is_async and _is_builtin(evaluator),
+        trusted=not is_async and is_builtin,
         source=_source(evaluator),
+        parameters=_parameters(evaluator) if is_builtin else {},
     )
 
 
@@ -224,6 +231,12 @@ def _is_builtin(evaluator: object) -> bool:
     if info is None or cls.__module__ != info.module:
         return False
     return getattr(sys.modules.get(info.module), info.attribute, None) is cls
+
+
+def _parameters(evaluator: object) -> dict[str, Any]:
+    # Threshold and severity are set for a run, and stand beside these.
+    names = [setting.name for setting in fields(cast("Any", evaluator))]
+    return {name: getattr(evaluator, name) for name in names if name not in {"threshold", "severity"}}
 
 
 def _source(evaluator: object) -> str:

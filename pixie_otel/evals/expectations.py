@@ -7,9 +7,11 @@ A row says which trace or which input it is for, and what a good output is:
 
 A row with a trace id is for that trace; one without is for every case with that input: the case's first input value,
 or all its inputs by name. Inputs are equal when they are the same JSON, where a text that is JSON counts as the JSON it
-is, and other text is compared without the space around it. ``"expectation": null`` says that nothing is expected;
-without the key there is no expectation, and the row gives something else. In CSV every value is text, an empty cell is
-not given, and the columns ``context``, ``expected_tools`` and ``eval_metadata`` may hold JSON.
+is, and other text is compared without the space around it. An input that is a conversation, as that of a model call, is
+also found by the text of its last user message, and one that is an object around a single text by that text: this is
+what people call the input. ``"expectation": null`` says that nothing is expected; without the key there is no
+expectation, and the row gives something else. In CSV every value is text, an empty cell is not given, and the columns
+``context``, ``expected_tools`` and ``eval_metadata`` may hold JSON.
 
 Of several rows for the same trace or input the first counts; the others are reported, as are rows that fit no case.
 """
@@ -33,6 +35,8 @@ __all__ = ["Expectation", "Expectations"]
 
 _Key: TypeAlias = tuple[str, str]
 _GIVEN: Final = ("expectation", "context", "expected_tools", "eval_metadata", "description")
+_USERS: Final = frozenset({"user", "human"})
+_TRACE_ID_DIGITS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ class Expectations:
         unmatched = [
             Problem(
                 "unmatched-expectation",
-                f"fits no case: none has this {_subject(row)}",
+                f"fits no case: none has this {_subject(row)}{_hint(row)}",
                 self.path,
                 row.line,
                 row.trace_id,
@@ -185,9 +189,10 @@ def _input_key(value: JsonValue) -> _Key:
 def _from_text(text: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text)
-        return value
     except (ValueError, RecursionError):
         return text.strip()
+    # A text within a text, as some programs write it, is that text.
+    return _from_text(value) if isinstance(value, str) else value
 
 
 def _case_keys(trace_id: str | None, evaluable: Evaluable) -> Iterator[_Key]:
@@ -195,10 +200,39 @@ def _case_keys(trace_id: str | None, evaluable: Evaluable) -> Iterator[_Key]:
         yield _trace_key(trace_id)
     if not evaluable.eval_input:
         return
+    first = evaluable.eval_input[0].value
     # Recorded values may be nested deeper, and numbers longer, than Python writes out; no row can be equal to those.
     with suppress(RecursionError, ValueError):
-        yield _input_key(evaluable.eval_input[0].value)
+        yield _input_key(first)
         yield _input_key(collapse_named_data(evaluable.eval_input))
+    asked = _asked(_from_text(first) if isinstance(first, str) else first)
+    if asked:
+        yield _input_key(asked)
+
+
+def _asked(value: JsonValue) -> str:
+    """Give what people would call the input: what the user said last, or the one text of an object; else nothing."""
+    if isinstance(value, dict):
+        if isinstance(value.get("messages"), list):
+            value = value["messages"]
+        elif len(value) == 1:
+            (only,) = value.values()
+            return only if isinstance(only, str) else ""
+    for message in reversed(value if isinstance(value, list) else []):
+        if isinstance(message, dict):
+            # Frameworks wrap what they write of their own messages.
+            inner = message.get("kwargs", message.get("data"))
+            fields = inner if isinstance(inner, dict) else message
+            if _USERS & {str(fields.get("role")), str(fields.get("type"))}:
+                return _said(fields.get("content"))
+    return ""
+
+
+def _said(content: JsonValue) -> str:
+    if isinstance(content, str):
+        return content
+    parts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return "".join(part for part in parts if isinstance(part, str))
 
 
 def _subject(row: Expectation) -> str:
@@ -206,3 +240,8 @@ def _subject(row: Expectation) -> str:
         return f"trace {row.trace_id}"
     shown = row.input if isinstance(row.input, str) else json.dumps(row.input, ensure_ascii=False)
     return f"input {shown if len(shown) <= 80 else shown[:79] + '…'!r}"
+
+
+def _hint(row: Expectation) -> str:
+    is_short = row.trace_id is not None and len(row.trace_id) < _TRACE_ID_DIGITS
+    return f"; a whole id has {_TRACE_ID_DIGITS} digits" if is_short else ""

@@ -21,6 +21,7 @@ from pixie_otel.evals.evaluation import (
 )
 from pixie_otel.evals.needs import is_absent, unmet
 from pixie_otel.evaluable import Evaluable
+from pixie_otel.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,7 +228,8 @@ def _text(error: BaseException) -> str:
         text = str(error).strip()
     except Exception:  # noqa: BLE001 - the message is the user's code, and may raise anything
         text = ""
-    text = text or f"{type(error).__name__} without a message"
+    # Clients put the key that was refused into their messages.
+    text = masked(text) or f"{type(error).__name__} without a message"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

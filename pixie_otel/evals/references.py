@@ -17,6 +17,7 @@ import inspect
 import json
 from dataclasses import replace
 from difflib import get_close_matches
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -109,12 +110,13 @@ def _load_builtin(reference: str, name: str, settings: str) -> BoundEvaluator:
         raise ConfigError(f"no evaluator is called {name!r}{_suggestion(name)}; see `pixie-otel evaluators`")
     cls: Callable[..., object] = getattr(import_module(info.module), info.attribute)
     made = _make(reference, cls, parse_settings(settings, reference))
-    return replace(bind(made), reference=reference)
+    return replace(bind(made), reference=name)
 
 
 def _load_from_file(reference: str, path: str, name: str, settings: str) -> BoundEvaluator:
     if not name:
         raise ConfigError(f"evaluator {reference!r} names a file and nothing in it: write {path}:NAME")
+    file = Path(path).expanduser().resolve()
     found: Any = find_in_file(load_file(path), name, path)
     values = parse_settings(settings, reference)
     if inspect.isclass(found) or (inspect.isroutine(found) and (values or _is_factory(found))):
@@ -129,7 +131,13 @@ def _load_from_file(reference: str, path: str, name: str, settings: str) -> Boun
         bound = bind(evaluator, name=None if isinstance(own, str) else name)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-    return replace(bound, reference=reference, source=f"{Path(path).expanduser().resolve()}:{name}")
+    return replace(
+        bound,
+        reference=f"{path}:{name}",
+        source=f"{file}:{name}",
+        parameters=values,
+        digest=sha256(file.read_bytes()).hexdigest(),
+    )
 
 
 def _is_factory(function: Callable[..., object]) -> bool:

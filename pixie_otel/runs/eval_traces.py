@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pixie_otel.errors import ConfigError
@@ -21,6 +22,7 @@ from pixie_otel.runs.run import Run
 from pixie_otel.runs.summary import Summary
 from pixie_otel.runs.verdict import Stop, Verdict, decide
 from pixie_otel.runs.writer import RunWriter
+from pixie_otel.secrets import masked_value
 from pixie_otel.traces.filters import TraceFilter, sampled
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.reader import TraceReader
@@ -117,13 +119,19 @@ def eval_traces(
         said={
             "select": selector.text,
             "filter": str(intake.filter),
-            "expect": None if expect is None else os.fspath(expect),
             "limit": limit,
             "sample": sample,
             "seed": seed,
             "include_empty": include_empty,
+            "strict": strict,
+            "max_line_bytes": (limits or ReadLimits()).max_line_bytes,
         },
-        paths=[source.path for source in reader.sources if source.path is not None],
+        # What is piped in comes only once, and is named.
+        inputs=lambda: [
+            InputFile(path=source.name) if source.path is None else InputFile.of(source.path)
+            for source in reader.sources
+        ],
+        expect=expect,
         counts=intake.counts.to_json,
         reading=reader.report_json,
         problems=problems,
@@ -191,7 +199,7 @@ def eval_cases(
         pct=pct,
         allow_errors=allow_errors,
         said={"cases": os.fspath(path), "limit": limit, "sample": sample, "seed": seed},
-        paths=[os.fspath(path)],
+        inputs=lambda: [InputFile.of(path)],
         counts=lambda: {"read": len(cases), "judged": taken, "left_out": len(cases) - taken},
         reading=lambda: None,
         problems=list,
@@ -209,11 +217,13 @@ class _Work:
     pct: float
     allow_errors: float
     said: Mapping[str, Any]
-    paths: list[str]
+    inputs: Callable[[], list[InputFile]]
     counts: Callable[[], Mapping[str, int]]
     reading: Callable[[], Mapping[str, Any] | None]
     problems: Callable[[], list[Problem]]
     on_case: Callable[[CaseResult], object] | None
+    expect: str | os.PathLike[str] | None = None
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def run(self, cases: Iterable[Case], out: str | os.PathLike[str] | None) -> Run:
         writer = RunWriter(
@@ -226,7 +236,9 @@ class _Work:
                 "concurrency": self.settings.concurrency,
             },
             evaluators=[self._record(evaluator) for evaluator in self.evaluators],
-            inputs=[InputFile.of(path) for path in self.paths],
+            inputs=self.inputs(),
+            expect=None if self.expect is None else InputFile.of(self.expect),
+            started=self.started,
         )
         with writer:
             try:
@@ -234,10 +246,10 @@ class _Work:
                     writer.write(result)
                     if self.on_case is not None:
                         self.on_case(result)
+                return self._finish(writer, None, RunStatus.FINISHED)
             except KeyboardInterrupt as interrupt:
                 stop = Stop.TERMINATED if isinstance(interrupt, Terminated) else Stop.INTERRUPTED
                 raise Interrupted(self._finish(writer, stop, RunStatus.INTERRUPTED)) from None
-            return self._finish(writer, None, RunStatus.FINISHED)
 
     def _finish(self, writer: RunWriter, stop: Stop | None, status: RunStatus) -> Run:
         return writer.finish(
@@ -256,6 +268,9 @@ class _Work:
         return EvaluatorRecord(
             name=evaluator.name,
             reference=evaluator.reference or evaluator.source,
+            source=evaluator.source,
+            sha256=evaluator.digest,
+            parameters={name: masked_value(name, value) for name, value in evaluator.parameters.items()},
             threshold=bar.threshold,
             severity=bar.severity.value,
         )

@@ -48,14 +48,18 @@ class EvaluatorRecord(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: Its name in the results.
-        reference: What the user wrote to get it, where that is known.
-        parameters: What it was made with.
+        reference: What the user wrote to get it, without settings; else where it is defined.
+        source: Where it is defined.
+        sha256: The digest of the user's file that defines it.
+        parameters: What it was made with, as far as that is known; credentials are masked.
         threshold: The score to reach; ``None`` where it only measures.
         severity: ``fail`` or ``warn``.
     """
 
     name: str
     reference: str | None = None
+    source: str | None = None
+    sha256: str | None = None
     parameters: dict[str, Any] = {}
     threshold: float | None = None
     severity: str = "fail"
@@ -135,7 +139,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
         versions: What it ran with: pixie-otel, Python, autoevals, the platform.
         settings: What it was told to do; never the command line, which may hold anything.
         evaluators: The evaluators as they were used.
-        inputs: The files that it read.
+        inputs: The traces' files, or the file of finished cases.
+        expect: The file of expectations, where one was given.
         counts: How many traces were read, judged, left out and why.
         reading: The accounting of the reading, as the reader gives it.
         problems: What was wrong with the inputs and the other files given.
@@ -152,6 +157,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     evaluators: tuple[EvaluatorRecord, ...] = ()
     inputs: tuple[InputFile, ...] = ()
+    expect: InputFile | None = None
     counts: dict[str, Any] = {}
     reading: dict[str, Any] | None = None
     problems: Problems = Problems()

@@ -48,6 +48,7 @@ class RunWriter:
         settings: What the run was told to do, for the manifest.
         evaluators: The evaluators as they are used, in the order to show them.
         inputs: The files that will be read.
+        expect: The file of expectations, where there is one.
         started: When the run started; now, when not given.
 
     Attributes:
@@ -65,6 +66,7 @@ class RunWriter:
         settings: Mapping[str, Any] | None = None,
         evaluators: Sequence[EvaluatorRecord] = (),
         inputs: Sequence[InputFile] = (),
+        expect: InputFile | None = None,
         started: datetime | None = None,
     ) -> None:
         moment = (started or datetime.now(UTC)).astimezone(UTC)
@@ -84,6 +86,7 @@ class RunWriter:
                 settings=dict(settings or {}),
                 evaluators=tuple(evaluators),
                 inputs=tuple(inputs),
+                expect=expect,
             )
             self._manifest.save(self.path)
             self._file = _open_results(self.path / RESULTS_NAME)
@@ -129,7 +132,6 @@ class RunWriter:
         verdict: Verdict,
         *,
         status: RunStatus = RunStatus.FINISHED,
-        inputs: Sequence[InputFile] | None = None,
         counts: Mapping[str, Any] | None = None,
         reading: Mapping[str, Any] | None = None,
         problems: Iterable[Problem] = (),
@@ -139,7 +141,6 @@ class RunWriter:
         Args:
             verdict: What the run comes to.
             status: How it ended.
-            inputs: The files that were read, where that is known only now.
             counts: How many traces were read, judged, left out and why.
             reading: The accounting of the reading.
             problems: What was wrong with the inputs and the other files given.
@@ -157,7 +158,6 @@ class RunWriter:
                 self._manifest,
                 status=status,
                 ended_at=datetime.now(UTC).isoformat(),
-                inputs=self._manifest.inputs if inputs is None else tuple(inputs),
                 counts=dict(counts or {}),
                 reading=None if reading is None else dict(reading),
                 problems=Problems.of(problems),

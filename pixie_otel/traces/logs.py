@@ -121,7 +121,7 @@ class Strays:
         """
         first = bisect_left(self._records, start_nano, key=attrgetter("time"))
         last = bisect_right(self._records, end_nano, key=attrgetter("time"))
-        if first == last or self._records[first].digest != self._records[last - 1].digest:
+        if first >= last or self._records[first].digest != self._records[last - 1].digest:
             return None
         # Sorted by time and content, a record that was delivered twice stands beside itself.
         return self._records[first] if self._records[first].time == self._records[last - 1].time else None

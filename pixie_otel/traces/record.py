@@ -147,8 +147,27 @@ class SpanRecord(Struct, gc=False, eq=False, kw_only=True):
 
     def observe(self) -> ObserveSpan:
         """Decode the span and read it through its dialects; what is wrong with it is told the first time only."""
+        whole = self._whole()
+        if whole is not None:
+            complain, self.complain = self.complain, silence
+            return self._observed(*whole, complain)
         span = self.span
         complain, self.complain = self.complain, silence
+        return self._observed(span, _attributes(span.attributes, complain), complain)
+
+    def _whole(self) -> tuple[wire.WholeSpan, dict[str, JsonValue]] | None:
+        """Decode span and attributes at once; ``None`` where that takes more care."""
+        if self.decoded is not None:
+            return None
+        try:
+            span = wire.decode_whole_span(self.data)
+            return (span, wire.plain_values(span.attributes)) if span.trace_id == self.trace_id else None
+        except (ValueError, RecursionError):
+            return None
+
+    def _observed(
+        self, span: wire.WholeSpan | wire.WireSpan, attributes: dict[str, JsonValue], complain: Complain
+    ) -> ObserveSpan:
         status = span.status
         failed = _status_code(status, complain) == _ERROR
         return observe(
@@ -159,18 +178,20 @@ class SpanRecord(Struct, gc=False, eq=False, kw_only=True):
                 name=span.name or "",
                 start_time_unix_nano=self.start_time_unix_nano,
                 end_time_unix_nano=self.end_time_unix_nano,
-                attributes=_attributes(span.attributes, complain),
-                events=self._events(complain),
+                attributes=attributes,
+                events=self._events(span.events, complain),
                 resource=dict(self.origin.resource),
                 scope=self.origin.scope,
                 otel_kind=_otel_kind(span.kind, complain),
                 status_message=(status.message or "") if status is not None and failed else None,
-                dropped_attributes=self.dropped_attributes,
+                dropped_attributes=wire.integer(span.dropped_attributes_count) or 0,
             )
         )
 
-    def _events(self, complain: Complain) -> tuple[SpanEvent, ...]:
-        found = _span_events(self.span, complain)
+    def _events(self, raw: Raw, complain: Complain) -> tuple[SpanEvent, ...]:
+        found = _span_events(raw, complain)
+        if not self.logs and len(found) < 2:
+            return tuple(found)
         found.extend(_log_event(log, complain) for log in self.logs)
         # Producers of log records often give them all the same time, and then their order counts.
         found.sort(key=lambda event: event.time_unix_nano)
@@ -190,20 +211,19 @@ def read_span(data: bytes, complain: Complain) -> wire.WireSpan | None:
         return salvage_span(data, complain)
 
 
-def _span_events(span: wire.WireSpan, complain: Complain) -> list[SpanEvent]:
+def _span_events(raw: Raw, complain: Complain) -> list[SpanEvent]:
     """Decode a span's events, in the order in which they stand.
 
     Args:
-        span: The span.
+        raw: Their JSON.
         complain: Told of values that cannot be decoded.
     """
-    raw = bytes(span.events)
-    if raw in {b"null", b"[]"}:
+    if bytes(raw) in {b"null", b"[]"}:
         return []
     try:
         events = wire.decode_events(raw) or []
     except (ValueError, RecursionError):
-        events = salvage_events(raw, complain)
+        events = salvage_events(bytes(raw), complain)
     return [
         SpanEvent(
             name=event.name or "",
@@ -231,7 +251,7 @@ def span_digest(span: wire.WireSpan) -> bytes:
         _status_code(status, silence),
         "" if status is None else status.message or "",
         _attributes(span.attributes, silence),
-        [[event.name, event.time_unix_nano, event.attributes] for event in _span_events(span, silence)],
+        [[event.name, event.time_unix_nano, event.attributes] for event in _span_events(span.events, silence)],
         wire.integer(span.dropped_attributes_count) or 0,
     ]
     return hashlib.blake2b(canonical_json(facts).encode(), digest_size=16).digest()
@@ -282,7 +302,7 @@ def nanoseconds(value: str | int | None, what: str, complain: Complain) -> int:
 
 
 def _otel_kind(kind: int | str | None, complain: Complain) -> str:
-    number = wire.integer(kind)
+    number = kind if type(kind) is int else wire.integer(kind)
     if number is None:
         name = str(kind or "").upper().removeprefix("SPAN_KIND_").removeprefix("SPANKIND.")
         number = _OTEL_KIND_NUMBERS.get(name)
@@ -293,8 +313,8 @@ def _otel_kind(kind: int | str | None, complain: Complain) -> str:
 
 
 def _status_code(status: wire.WireStatus | None, complain: Complain) -> int:
-    code = None if status is None else status.code
-    number = wire.integer(code)
+    code = _UNSET if status is None else status.code
+    number = code if type(code) is int else wire.integer(code)
     if number is None:
         name = str(code or "").upper().removeprefix("STATUS_CODE_").removeprefix("STATUSCODE.")
         number = _STATUS_CODES.get(name)

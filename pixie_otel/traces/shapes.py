@@ -169,16 +169,16 @@ def _resource(entry: _Fields, notes: Notes) -> Iterator[Group]:
 
 def _scope(resource: bytes, entry: _Fields, key: str, notes: Notes) -> Iterator[Group]:
     scope = _last(entry, "scope" if "scope" in entry else "instrumentationLibrary")
-    records = tuple(_record(raw) for raw in _listed(entry, key, notes))
+    records = tuple(_record(raw, notes) for raw in _listed(entry, key, notes))
     yield Group(resource, scope, records, logs=key == "logRecords")
 
 
-def _record(raw: Raw) -> bytes:
-    """Give a record with its own keys in lowerCamelCase; what is within them is looked at when it is decoded."""
+def _record(raw: Raw, notes: Notes) -> bytes:
+    """Give a record with its keys in lowerCamelCase."""
     members = _opened(raw)
     if not isinstance(members, dict) or all(camel_key(key) == key for key in members):
         return bytes(raw)
-    return msgspec.json.encode({camel_key(key): value for key, value in members.items()})
+    return msgspec.json.encode(read_json(bytes(raw), notes))
 
 
 def _listed(fields: _Fields, key: str, notes: Notes) -> list[Raw]:

@@ -12,7 +12,7 @@ from pixie_otel.traces.calls import llm_calls
 from pixie_otel.traces.integrity import trace_problems
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.spans import LLMSpan, ObservationKind, ObserveSpan, RetrieverSpan, ToolSpan
-from pixie_otel.traces.tree import ObservationNode, link, nodes, order
+from pixie_otel.traces.tree import ObservationNode, link, nodes, order, ordered
 
 __all__ = ["Trace", "Usage"]
 
@@ -76,7 +76,7 @@ class Trace(Sequence[ObservationNode]):
         Raises:
             ValueError: There are none, or they belong to several traces.
         """
-        found = sorted(spans, key=order)
+        found = ordered(spans)
         ids = {span.trace_id for span in found}
         if len(ids) != 1:
             raise ValueError(f"a trace needs spans of one trace id, and these have {len(ids)}: {sorted(ids)[:3]}")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise
 from operator import attrgetter, gt
 from typing import Final, Protocol, TypeVar, cast
 
+import msgspec
+
 from pixie_otel.traces.spans import ObserveSpan
 
-__all__ = ["Linkable", "Links", "Observable", "ObservationNode", "build_tree", "link", "nodes", "order"]
+__all__ = ["Linkable", "Links", "Observable", "ObservationNode", "build_tree", "link", "nodes", "order", "ordered"]
 
 
 class Linkable(Protocol):
@@ -239,7 +241,7 @@ def build_tree(spans: Iterable[ObserveSpan]) -> list[ObservationNode]:
         The roots by start time, then by id; see `link` for what becomes of orphans, self-parents and cycles.
     """
     by_trace: dict[str, list[ObserveSpan]] = {}
-    for span in sorted(spans, key=order):
+    for span in ordered(spans):
         by_trace.setdefault(span.trace_id, []).append(span)
     roots: list[ObservationNode] = []
     for found in by_trace.values():
@@ -251,6 +253,20 @@ order: Final[Callable[[Linkable], tuple[int, str, int]]] = attrgetter(
     "start_time_unix_nano", "span_id", "end_time_unix_nano"
 )
 """Give the key by which spans stand in order: start, id, end."""
+
+
+def ordered(spans: Iterable[ObserveSpan]) -> list[ObserveSpan]:
+    """Put observations in order, whatever order they come in.
+
+    Args:
+        spans: The observations; different ones with the same id and times stand in an order of their content.
+    """
+    found = sorted(spans, key=order)
+    if all(order(left) != order(right) for left, right in pairwise(found)):
+        return found
+    return sorted(
+        found, key=lambda span: (order(span), msgspec.json.encode(span, order="deterministic", enc_hook=repr))
+    )
 
 
 def nodes(flat: list[ObservationNode], links: Links) -> list[ObservationNode]:

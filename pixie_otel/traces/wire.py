@@ -25,6 +25,7 @@ __all__ = [
     "ResourceSpans",
     "ScopeLogs",
     "ScopeSpans",
+    "WholeSpan",
     "WireEvent",
     "WireLog",
     "WireSpan",
@@ -35,9 +36,11 @@ __all__ = [
     "decode_log",
     "decode_span",
     "decode_value",
+    "decode_whole_span",
     "integer",
     "is_64_bit",
     "json_double",
+    "plain_values",
 ]
 
 _NULL: Final = Raw(b"null")
@@ -169,10 +172,24 @@ class _AnyValue(Struct, gc=False, rename="camel"):
     bytes_value: str | None = None
 
 
+class WholeSpan(Struct, gc=False, rename="camel"):
+    """A span with its attributes; for those that are written as they should be."""
+
+    trace_id: str
+    name: str | None = ""
+    kind: int | str | None = 0
+    attributes: list[_KeyValue] | None = None
+    events: Raw = _NULL
+    status: WireStatus | None = None
+    dropped_attributes_count: int | str | None = 0
+
+
 decode_batch: Final = msgspec.json.Decoder(Batch).decode
 """Decode one line; spans and log records stay bytes."""
 decode_span: Final = msgspec.json.Decoder(WireSpan).decode
 """Decode one span; its attributes and events stay bytes."""
+decode_whole_span: Final = msgspec.json.Decoder(WholeSpan).decode
+"""Decode one span, attributes and all; its events stay bytes."""
 decode_log: Final = msgspec.json.Decoder(WireLog).decode
 """Decode one log record; its body and attributes stay bytes."""
 decode_events: Final = msgspec.json.Decoder(list[WireEvent] | None).decode
@@ -194,7 +211,11 @@ def decode_attributes(raw: Raw | bytes) -> dict[str, JsonValue]:
         ValueError: Something in it is not as OTLP says; `pixie_otel.traces.salvage` can save the rest.
         RecursionError: It is nested too deep.
     """
-    pairs = _decode_key_values(raw)
+    return plain_values(_decode_key_values(raw))
+
+
+def plain_values(pairs: list[_KeyValue] | None) -> dict[str, JsonValue]:
+    """Give decoded key-value pairs as plain values by key; raises as `decode_attributes` does."""
     if not pairs:
         return {}
     values: dict[str, JsonValue] = {}

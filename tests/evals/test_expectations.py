@@ -75,6 +75,7 @@ def test_equal_inputs_match_as_json(folder: Path, value: JsonValue) -> None:
         ({"a": 1, "b": [2.0]}, {"b": [2], "a": 1.0}),
         ("42", 42),
         (" 42 ", "42"),
+        ("42", '"42"'),
         ('{"a": 1}', {"a": 1}),
     ],
 )
@@ -95,6 +96,64 @@ def test_several_inputs_match_by_the_first_or_all(tmp_path: Path) -> None:
     assert _load(tmp_path, {"input": "q", "expectation": 1}).match(None, case) is not None
     both = _load(tmp_path, {"input": {"plan": "pro", "input": "q"}, "expectation": 1})
     assert both.match(None, case) is not None
+
+
+QUESTION = "What is the capital of France?"
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        [{"role": "user", "content": QUESTION}],
+        [
+            {"role": "user", "content": "Hello."},
+            {"role": "assistant", "content": "Hi."},
+            {"role": "user", "content": f" {QUESTION}\n"},
+            {"role": "assistant", "content": "", "tool_calls": [{"name": "search"}]},
+            {"role": "tool", "content": "Paris"},
+        ],
+        [{"role": "user", "content": [{"type": "image", "url": "x"}, {"type": "text", "text": QUESTION}]}],
+        {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": QUESTION}], "k": 1},
+        json.dumps({"messages": [{"type": "human", "data": {"content": QUESTION, "type": "human"}}]}),
+        {"messages": [{"lc": 1, "id": ["HumanMessage"], "kwargs": {"content": QUESTION, "type": "human"}}]},
+        {"question": QUESTION},
+    ],
+)
+def test_a_conversation_is_found_by_what_the_user_said_last(tmp_path: Path, recorded: JsonValue) -> None:
+    """A plain question fits the conversation that ends in it, in every form that producers record, and the one text."""
+    rows = _load(tmp_path, {"input": QUESTION, "expectation": "Paris"})
+    assert rows.match(None, _case(recorded, ("plan", "pro"))) is not None
+    assert rows.unmatched() == []
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        [{"role": "user", "content": QUESTION}, {"role": "user", "content": "Never mind."}],
+        [{"role": "user", "content": [{"type": "image", "url": "x"}]}],
+        [{"role": "user", "content": None}],
+        [{"role": "assistant", "content": QUESTION}],
+        {"messages": QUESTION, "k": 1},
+        {"question": QUESTION, "style": "short"},
+        {"messages": []},
+        [QUESTION],
+        [],
+        {},
+    ],
+)
+def test_a_question_within_something_else_is_no_input(tmp_path: Path, recorded: JsonValue) -> None:
+    """What the user said earlier, what others said, and one text among other values are not the input."""
+    rows = _load(tmp_path, {"input": QUESTION, "expectation": "Paris"}, {"input": "", "expectation": ""})
+    assert rows.match(None, _case(recorded)) is None
+
+
+def test_the_whole_conversation_goes_before_its_last_message(tmp_path: Path) -> None:
+    """Of a row for the conversation and one for its last user message, the one that says more counts."""
+    conversation: JsonValue = [{"role": "user", "content": "Hi."}, {"role": "user", "content": QUESTION}]
+    rows = _load(tmp_path, {"input": QUESTION, "expectation": 1}, {"input": conversation, "expectation": 2})
+    found = rows.match(None, _case(conversation))
+    assert found is not None
+    assert found.expectation == 2
 
 
 def test_recorded_inputs_may_be_nested_without_end(tmp_path: Path) -> None:
@@ -197,6 +256,7 @@ def test_double_and_unmatched_rows_are_reported(tmp_path: Path) -> None:
     ]
     assert "as line 1, which counts" in problems[0].message
     assert problems[1].trace_id == "t"
+    assert problems[1].message == "fits no case: none has this trace t; a whole id has 32 digits"
     assert len(problems[2].message) < 200
     assert all(problem.source == str(tmp_path / "expected.jsonl") for problem in problems)
 

@@ -27,7 +27,7 @@ JSON = st.recursive(
 )
 
 
-def read(data: bytes | str, is_otlp: bool = True) -> tuple[Any, dict[str, str]]:
+def read(data: bytes | str, *, is_otlp: bool = True) -> tuple[Any, dict[str, str]]:
     """Read JSON, and give what was said by kind; each kind is said once."""
     said: list[tuple[str, str]] = []
     value = read_json(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from pixie_otel.evaluable import Document, JsonValue
 from pixie_otel.traces.messages import Message
@@ -96,7 +99,10 @@ class Reading(Struct, kw_only=True):
         Args:
             other: A reading of the same span by a dialect that is asked later.
         """
-        for name in self.__struct_fields__:
-            if name != "notes" and getattr(self, name) is None:
-                setattr(self, name, getattr(other, name))
+        for name, ours, theirs in zip(_FIELDS, astuple(self), astuple(other), strict=True):
+            if ours is None and theirs is not None:
+                setattr(self, name, theirs)
         self.notes += other.notes
+
+
+_FIELDS: Final = Reading.__struct_fields__
