@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -35,8 +36,9 @@ class Console:
     def __init__(
         self, out: TextIO | None = None, err: TextIO | None = None, environment: Mapping[str, str] | None = None
     ) -> None:
-        self._out = out or sys.stdout
-        self._err = err or sys.stderr
+        # Both may be closed; then nobody reads what is said.
+        self._out = out or sys.stdout or io.StringIO()
+        self._err = err or sys.stderr or io.StringIO()
         self._environment = os.environ if environment is None else environment
         self._is_read = True
         self.width = max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)

@@ -5,8 +5,8 @@ readable, because fields are only ever added, with a default; fields that this v
 and a line of a newer format than this version knows is refused with an `InputError` that says to upgrade.
 
 What JSON in UTF-8 cannot hold is replaced: a number that is not finite by ``null``, half a surrogate pair by U+FFFD, a
-value of a type that JSON does not have by its ``repr``, and what is nested deeper than readers follow by a text that
-says so.
+value of a type that JSON does not have by its ``repr``, and what is nested deeper than readers follow, or within
+itself, by a text that says so.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ SCHEMA: Final = 1
 
 _MAX_DEPTH: Final = 200
 _TOO_DEEP: Final = f"(nested deeper than {_MAX_DEPTH} levels: not kept)"
+_WITHIN_ITSELF: Final = "(refers to what it is part of: not kept)"
 
 _StructT = TypeVar("_StructT", bound=Struct)
 
@@ -263,24 +264,27 @@ def encode_record(record: Struct) -> bytes:
         return msgspec.json.encode(record)
     except (TypeError, ValueError, RecursionError):
         # Half a surrogate pair, endless nesting, a type that JSON does not have: no reason to lose what was judged.
-        return msgspec.json.encode(_clean(record, 0))
+        return msgspec.json.encode(_clean(record, ()))
 
 
-def _clean(value: object, depth: int) -> object:
+def _clean(value: object, within: tuple[int, ...]) -> object:
     if isinstance(value, str):
         return _whole_text(value)
     if value is None or isinstance(value, bool | int | float):
         return value
-    if depth > _MAX_DEPTH:
+    if id(value) in within:
+        return _WITHIN_ITSELF
+    if len(within) > _MAX_DEPTH:
         return _TOO_DEEP
     if isinstance(value, Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
-        return {name: _clean(inner, depth) for name, inner in fields.items() if inner is not msgspec.UNSET}
+        return {name: _clean(inner, within) for name, inner in fields.items() if inner is not msgspec.UNSET}
+    within = (*within, id(value))
     if isinstance(value, Mapping):
         items = cast("Mapping[object, object]", value).items()
-        return {_whole_text(str(key)): _clean(inner, depth + 1) for key, inner in items}
+        return {_whole_text(str(key)): _clean(inner, within) for key, inner in items}
     if isinstance(value, list | tuple):
-        return [_clean(inner, depth + 1) for inner in cast("list[object]", value)]
+        return [_clean(inner, within) for inner in cast("list[object]", value)]
     try:
         return _whole_text(repr(value))
     except Exception:  # noqa: BLE001 - a repr is the user's code, and may raise anything

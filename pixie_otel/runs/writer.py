@@ -190,6 +190,8 @@ class RunWriter:
 
     def _close_results(self) -> None:
         with self._file:
+            # An interrupt may have come between a line and the account of it.
+            os.ftruncate(self._file.fileno(), self._end)
             os.fsync(self._file.fileno())
         path = self.path / RESULTS_NAME
         with path.open("rb") as written:

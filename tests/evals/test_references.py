@@ -5,6 +5,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -181,8 +182,11 @@ def test_everything_in_a_file_that_judges_can_be_named(file: str, name: str, cal
     (bound,) = load_evaluators([f"{file}:{name}"])
 
     assert bound.name == called
-    assert bound.reference == f"{file}:{name}"
-    assert bound.source == f"{Path(file).resolve()}:{name.partition(':')[0]}"
+    plain, _, settings = name.partition(":")
+    assert bound.reference == f"{file}:{plain}"
+    assert bound.source == f"{Path(file).resolve()}:{plain}"
+    assert bound.parameters == parse_settings(settings, name)
+    assert bound.digest == sha256(Path(file).read_bytes()).hexdigest()
     assert not bound.trusted
     assert evaluate_sync(bound, EVALUABLE).score == score
 

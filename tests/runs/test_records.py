@@ -85,6 +85,18 @@ def test_endless_nesting_costs_only_what_is_deep() -> None:
     assert "not kept" in read
 
 
+def test_a_value_within_itself_costs_only_that_place() -> None:
+    """Nodes that know their parents, as evaluators may put them into details, are written down to where they repeat."""
+    root: dict[str, Any] = {"name": "root"}
+    root["children"] = [{"name": str(number), "parent": root, "root": root} for number in range(3)]
+    result = EvaluationResult("E", Outcome.MEASURED, Evaluation(1, "good", root))
+    read = decode_result(encode_result(CaseResult(Case("a", "a", None), (result,))), "here").results[0].evaluation
+    assert read is not None
+    children: Any = read.details["children"]
+    assert [child["name"] for child in children] == ["0", "1", "2"]
+    assert "not kept" in children[2]["parent"]
+
+
 def test_values_that_json_does_not_have_are_shown() -> None:
     """What an evaluator puts into its details is kept as text where JSON has nothing for it."""
 

@@ -104,19 +104,24 @@ def test_start_times_that_no_clock_has_do_no_harm(tmp_path: Path) -> None:
 
 def test_the_manifest_says_what_was_run_on_what(tmp_path: Path) -> None:
     """Settings, evaluators, inputs, counts, reading, problems, summary and verdict are in the manifest."""
+    inputs = [InputFile(path="a.jsonl", size=1, sha256="00")]
     writer = RunWriter(
-        tmp_path, settings={"select": "root"}, evaluators=[EvaluatorRecord(name="E1"), EvaluatorRecord(name="E0")]
+        tmp_path,
+        settings={"select": "root"},
+        evaluators=[EvaluatorRecord(name="E1"), EvaluatorRecord(name="E0")],
+        inputs=inputs,
+        expect=inputs[0],
     )
     writer.write(case_result("a", "passed", "failed"))
     verdict = Verdict(1, "FAILED")
-    inputs = [InputFile(path="a.jsonl", size=1, sha256="00")]
     problem = Problem("bad-line", "no JSON", "a.jsonl", 3)
-    run = writer.finish(verdict, inputs=inputs, counts={"traces": 1}, reading={"spans_read": 2}, problems=[problem])
+    run = writer.finish(verdict, counts={"traces": 1}, reading={"spans_read": 2}, problems=[problem])
     manifest = Manifest.load(run.path)
     assert manifest == run.manifest
     assert manifest.status is RunStatus.FINISHED
     assert manifest.settings == {"select": "root"}
     assert manifest.inputs == tuple(inputs)
+    assert manifest.expect == inputs[0]
     assert manifest.counts == {"traces": 1}
     assert manifest.reading == {"spans_read": 2}
     assert manifest.problems.kept[0].problem() == problem

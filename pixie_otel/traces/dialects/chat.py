@@ -26,7 +26,7 @@ from pixie_otel.traces.messages import (
     UserMessage,
 )
 
-__all__ = ["message", "messages"]
+__all__ = ["message", "messages", "text_message"]
 
 _Object: TypeAlias = dict[str, JsonValue]
 
@@ -44,6 +44,7 @@ _ROLES: Final = {
     "tool-response": "tool",
 }
 _CONTENT_KEYS: Final = ("content", "parts", "refusal", "audio")
+_PLAIN_KEYS: Final = frozenset({"role", "parts", "name", "finish_reason"})
 _RESULT_KEYS: Final = ("response", "result", "output", "content")
 _RESULT_ID_KEYS: Final = ("tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "call_id", "id")
 
@@ -71,6 +72,39 @@ def messages(value: JsonValue, *, role: str = "user") -> tuple[Message, ...]:
             elif isinstance(said, dict):
                 found.extend(_split(said, role))
     return tuple(found)
+
+
+def text_message(role: str, content: str, finish_reason: str | None = None) -> Message | None:
+    """Make a message that is text and nothing else, as most are; ``None`` for a role that takes more care.
+
+    Args:
+        role: ``user``, ``assistant`` or ``system``.
+        content: The text.
+        finish_reason: Why an answer ended.
+    """
+    parts = (TextContent(content),)
+    if role == "user":
+        return UserMessage(content=parts)
+    if role == "assistant":
+        return AssistantMessage(content=parts, finish_reason=finish_reason)
+    return SystemMessage(content=parts) if role == "system" else None
+
+
+def _quickly(value: _Object) -> Message | None:
+    """Read a message in the two commonest shapes; ``None`` for one with anything else in it."""
+    role, content = value.get("role"), value.get("content")
+    if not isinstance(role, str):
+        return None
+    if len(value) == 2 and isinstance(content, str) and content:
+        return text_message(role, content)
+    parts = value.get("parts")
+    if not isinstance(parts, list) or len(parts) != 1 or not value.keys() <= _PLAIN_KEYS or value.get("name"):
+        return None
+    (part,) = parts
+    if not isinstance(part, dict) or len(part) != 2 or part.get("type") != "text":
+        return None
+    finish, said = value.get("finish_reason"), part.get("content")
+    return text_message(role, said, text(finish)) if isinstance(said, str) else None
 
 
 def message(value: _Object, *, role: str = "user") -> Message:
@@ -161,6 +195,8 @@ def _unheard(listed: list[ToolCall], heard: list[ToolCall]) -> list[ToolCall]:
 
 def _split(value: _Object, role: str) -> list[Message]:
     """Give a message that answers several tool calls as several messages, in order."""
+    if (plain := _quickly(value)) is not None:
+        return [plain]
     item = value.get("type")
     if "role" not in value:
         if item == "reasoning":

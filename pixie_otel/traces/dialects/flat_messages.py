@@ -6,7 +6,7 @@ from typing import Final
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue
-from pixie_otel.traces.dialects.chat import message
+from pixie_otel.traces.dialects.chat import message, text_message
 from pixie_otel.traces.dialects.values import Tree, decoded, indexed, leaf, text, tree
 from pixie_otel.traces.messages import Message
 
@@ -45,10 +45,20 @@ def flat_messages(branch: JsonValue, role: str) -> tuple[Message, ...] | None:
     Returns:
         The messages; ``None`` where there are none, or where nothing of them is left because it was hidden.
     """
-    said = [_as_chat(item) for item in items(branch, "message")]
-    if any(item.pop("hidden") for item in said) and not any(item["parts"] or item["tool_calls"] for item in said):
+    if branch is None:
         return None
-    return tuple(message(item, role=role) for item in said) or None
+    found: list[Message] = []
+    hidden = left = False
+    for item in items(branch, "message"):
+        if (plain := _quickly(item)) is not None:
+            left = True
+            found.append(plain)
+            continue
+        said = _as_chat(item)
+        hidden = bool(said.pop("hidden")) or hidden
+        left = left or bool(said["parts"] or said["tool_calls"])
+        found.append(message(said, role=role))
+    return tuple(found) if found and (left or not hidden) else None
 
 
 def flat_texts(branch: JsonValue, name: str, role: str) -> tuple[Message, ...] | None:
@@ -65,6 +75,16 @@ def flat_texts(branch: JsonValue, name: str, role: str) -> tuple[Message, ...] |
     else:
         said = [text(shown(item.get("text"))) for item in items(branch, name)]
     return tuple(message({"content": item}, role=role) for item in said if item) or None
+
+
+def _quickly(item: Tree) -> Message | None:
+    """Read a message of a role and a text, as most are; ``None`` for one with anything else in it."""
+    if len(item) != 2:
+        return None
+    role, content = item.get("role"), item.get("content")
+    if not isinstance(role, str) or not isinstance(content, str) or not content or content == keys.OI_REDACTED:
+        return None
+    return text_message(role, content)
 
 
 def _listed(branch: JsonValue) -> list[Tree]:

@@ -6,6 +6,7 @@ Anthropic, LangChain, LlamaIndex and the OpenAI Agents SDK write it (Python and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -72,6 +73,8 @@ _SIGNS: Final = (
 )
 _TOOL_OUTPUT_KEYS: Final = frozenset({"tool_name", "raw_input", "raw_output"})
 _DOCUMENT_TEXTS: Final = frozenset({"content", "page_content", "text"})
+_RESPONSE_ID: Final = re.compile(r'\{\s*"id":\s*"([^"\\]+)"')
+"""How a provider's response begins: OpenAI's and Anthropic's name the answer first."""
 _SESSION_KEYS: Final = ("session_id", "thread_id", "conversation_id")
 
 
@@ -85,8 +88,6 @@ def read(span: SpanFacts) -> Reading | None:
         The reading; ``None`` where none of its keys is there.
     """
     attributes = span.attributes
-    shown_input, hidden_input = _value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE)
-    shown_output, hidden_output = _value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE)
     branches = tree(attributes, _TREES)
     kind = _kind(attributes, branches)
     if kind is None and not branches and keys.INPUT_VALUE not in attributes and keys.OUTPUT_VALUE not in attributes:
@@ -94,22 +95,23 @@ def read(span: SpanFacts) -> Reading | None:
     metadata = json_object(attributes.get(keys.METADATA))
     reading = Reading(
         kind=kind,
-        input=shown_input,
-        output=shown_output,
         metadata=metadata,
         session_id=text(attributes.get(keys.SESSION_ID)) or _session(metadata),
         user_id=text(attributes.get(keys.USER_ID)),
         agent_name=text(attributes.get(keys.OI_AGENT_NAME)),
     )
-    if hidden_input or hidden_output:
+    if keys.OI_REDACTED in (attributes.get(keys.INPUT_VALUE), attributes.get(keys.OUTPUT_VALUE)):
         reading.notes = ("content was hidden by the producer (OPENINFERENCE_HIDE_*)",)
     first = first_index(leaf(branches, "llm", "input_messages"))
     if first > 1:
         # A full span drops its oldest attributes; index 0 is missing also where there are no instructions.
         reading.notes += (f"the messages before number {first} are missing",)
+    if kind is ObservationKind.LLM:
+        _read_llm(attributes, branches, reading)
+        return reading
+    reading.input = _value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE)
+    reading.output = _value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE)
     match kind:
-        case ObservationKind.LLM:
-            _read_llm(attributes, branches, reading)
         case ObservationKind.TOOL:
             _read_tool(attributes, reading)
         case ObservationKind.RETRIEVER | ObservationKind.RERANKER:
@@ -138,14 +140,12 @@ def _kind(attributes: Mapping[str, JsonValue], branches: Tree) -> ObservationKin
     return None
 
 
-def _value(attributes: Mapping[str, JsonValue], key: str, mime_key: str) -> tuple[JsonValue, bool]:
-    value = attributes.get(key)
-    if value == keys.OI_REDACTED:
-        return None, True
+def _value(attributes: Mapping[str, JsonValue], key: str, mime_key: str) -> JsonValue:
+    value = shown(attributes.get(key))
     mime = attributes.get(mime_key)
     if mime == _JSON_MIME:
-        return json_value(value), False
-    return (decoded(value) if mime is None else value), False
+        return json_value(value)
+    return decoded(value) if mime is None else value
 
 
 def _session(metadata: dict[str, JsonValue] | None) -> str | None:
@@ -177,9 +177,25 @@ def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Read
     reading.cost = _cost(attributes)
     reading.raw_finish_reasons = (reason,) if reason else None
     reading.tool_definitions = tool_definitions(tools) or None
-    reading.fill(read_parameters(attributes.get(keys.LLM_INVOCATION_PARAMETERS)))
-    reading.fill(read_request(reading.input))
-    reading.fill(read_response(reading.output))
+    if (parameters := attributes.get(keys.LLM_INVOCATION_PARAMETERS)) is not None:
+        reading.fill(read_parameters(parameters))
+    _read_bodies(attributes, reading)
+
+
+def _read_bodies(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
+    """Take from the request and the response what the other attributes do not say.
+
+    They are the largest attributes and repeat what the messages say, so they are decoded only where something is
+    missing.
+    """
+    if reading.input_messages is None or (reading.request_model is None and reading.response_model is None):
+        reading.input = _value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE)
+        reading.fill(read_request(reading.input))
+    if reading.output_messages is None or reading.output_tokens is None or reading.raw_finish_reasons is None:
+        reading.output = _value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE)
+        reading.fill(read_response(reading.output))
+    elif isinstance(body := attributes.get(keys.OUTPUT_VALUE), str) and (found := _RESPONSE_ID.match(body)):
+        reading.response_id = found[1]
 
 
 def _cost(attributes: Mapping[str, JsonValue]) -> float | None:
