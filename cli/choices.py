@@ -48,7 +48,7 @@ class Typed:
     select: str | None
     expect: str | None
     cases: str | None
-    all_traces: bool
+    all_traces: bool | None
     trace_ids: list[str] | None
     services: list[str] | None
     since: str | None
@@ -75,10 +75,9 @@ def traces_settings(typed: Typed, config: PixieConfig) -> dict[str, Any]:
     if not typed.paths:
         raise ConfigError("no PATH was given: name a trace file, a folder, - for standard input, or give --cases FILE")
     limits = ReadLimits()
-    if typed.max_line_bytes is not None:
-        if typed.max_line_bytes < 1:
-            raise ConfigError(f"--max-line-bytes is {typed.max_line_bytes}: give 1 or more")
-        limits = dataclasses.replace(limits, max_line_bytes=typed.max_line_bytes)
+    longest = _first(typed.max_line_bytes, config.max_line_bytes, default=limits.max_line_bytes)
+    if longest < 1:
+        raise ConfigError(f"--max-line-bytes is {longest}: give 1 or more")
     return {
         **_shared(typed, config),
         "paths": typed.paths,
@@ -91,9 +90,9 @@ def traces_settings(typed: Typed, config: PixieConfig) -> dict[str, Any]:
             until=_first(typed.until, config.until, default=None),
             where=typed.where or config.where,
         ),
-        "include_empty": typed.all_traces or bool(config.all),
+        "include_empty": _first(typed.all_traces, config.all, default=False),
         "strict": _first(typed.strict, config.strict, default=False),
-        "limits": limits,
+        "limits": dataclasses.replace(limits, max_line_bytes=longest),
     }
 
 
@@ -124,7 +123,7 @@ def cases_settings(typed: Typed, config: PixieConfig) -> dict[str, Any]:
         raise ConfigError(
             f"--cases judges finished cases, and {', '.join(misplaced)} is about traces: give one or the other"
         )
-    if not typed.evaluators and not config.evaluators:
+    if {*(typed.evaluators or config.evaluators)} <= {"..."}:
         raise ConfigError("--cases needs evaluators, as the trace checks need traces: name them, as in -e ExactMatch")
     return {**_shared(typed, config), "path": cases_file(typed, config)}
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 from collections.abc import Generator
 from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from pixie_otel.cli import options
 from pixie_otel.cli.exit_codes import INTERRUPTED, TERMINATED, exit_code_of
-from pixie_otel.errors import PixieError
+from pixie_otel.cli.help import HelpfulCommand
+from pixie_otel.errors import ConfigError
 
 if TYPE_CHECKING:
     from pixie_otel.cli.choices import Typed
@@ -25,9 +25,27 @@ if TYPE_CHECKING:
     from pixie_otel.reports.case_board import CaseBoard
     from pixie_otel.runs.run import Run
 
-__all__ = ["eval_command"]
+__all__ = ["EvalCommand", "eval_command"]
 
-_INTERRUPTED_EARLY: Final = "Interrupted before anything was judged."
+
+class EvalCommand(HelpfulCommand):
+    """The command ``eval``, which answers in JSON where that was asked for, also when it was called wrongly."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - as in `HelpfulCommand`
+        """Take the arguments apart."""
+        as_json = "--json" in args
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            # What Typer raises for wrong usage can say what is wrong; that is how it is known, whichever its class is.
+            said = getattr(error, "format_message", None)
+            if as_json and said is not None:
+                from pixie_otel.cli.console import Console
+                from pixie_otel.reports.run_document import error_document
+
+                usage = ConfigError(said())
+                Console().write([error_document(usage, exit_code_of(usage))])
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +56,15 @@ class _Manner:
     quiet: bool
     verbose: bool
     no_progress: bool
+
+    def completed(self, config: PixieConfig) -> _Manner:
+        """Give the manner with what the settings say of what was not typed."""
+        return _Manner(
+            self.as_json,
+            quiet=self.quiet or (not self.verbose and bool(config.quiet)),
+            verbose=self.verbose or (not self.quiet and bool(config.verbose)),
+            no_progress=self.no_progress or bool(config.no_progress),
+        )
 
 
 def eval_command(
@@ -52,7 +79,7 @@ def eval_command(
     select: options.Select = None,
     expect: options.Expect = None,
     cases: options.Cases = None,
-    all_traces: options.AllTraces = False,
+    all_traces: options.AllTraces = None,
     trace_ids: options.TraceIds = None,
     services: options.Services = None,
     since: options.Since = None,
@@ -118,32 +145,49 @@ def eval_command(
 def _run(typed: Typed, manner: _Manner) -> int:
     from pixie_otel.cli.console import Console
     from pixie_otel.cli.progress import Progress
+    from pixie_otel.cli.streams import results_only
     from pixie_otel.config import get_config
     from pixie_otel.reports.case_board import CaseBoard
     from pixie_otel.reports.run_document import error_document
     from pixie_otel.runs.interrupted import Terminated
 
-    console, board = Console(), CaseBoard()
-    # What users' evaluators print must not get between the results. It stays so until the end, as one that took too
-    # long may print at any time.
-    with contextlib.redirect_stdout(sys.stderr), _raised_on_sigterm(Terminated):
+    board = CaseBoard()
+    # Until the very end, as an evaluator that took too long may print at any time.
+    with results_only() as out, _raised_on_sigterm(Terminated):
+        console = Console(out)
         try:
             config = get_config()
-            quiet = manner.quiet or bool(config.quiet)
-            with Progress(console, shown=not (quiet or manner.no_progress or config.no_progress)) as progress:
+            manner = manner.completed(config)
+            with Progress(console, shown=not (manner.quiet or manner.no_progress)) as progress:
                 run = _judge(typed, config, board, progress)
-        except PixieError as error:
+        except KeyboardInterrupt as interrupt:
+            code, said = _code_of(interrupt), _said_of_interrupt(board)
+            if manner.as_json:
+                console.write([error_document(KeyboardInterrupt(said), code)])
+            console.say(said)
+            return code
+        except Exception as error:
             if manner.as_json:
                 console.write([error_document(error, exit_code_of(error))])
             raise
+        try:
+            _tell(run, manner, console, board)
         except KeyboardInterrupt as interrupt:
-            code = TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
-            if manner.as_json:
-                console.write([error_document(KeyboardInterrupt(_INTERRUPTED_EARLY), code)])
-            console.say(_INTERRUPTED_EARLY)
-            return code
-        _tell(run, manner, console, board, quiet=quiet)
+            return _code_of(interrupt)
     return run.exit_code
+
+
+def _code_of(interrupt: KeyboardInterrupt) -> int:
+    from pixie_otel.runs.interrupted import Terminated
+
+    return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+
+
+def _said_of_interrupt(board: CaseBoard) -> str:
+    judged = sum(count for _, count, _ in board.groups())
+    if not judged:
+        return "Interrupted before anything was judged."
+    return f"Interrupted again, before the run was closed; the results of what was judged ({judged}) are kept."
 
 
 def _judge(typed: Typed, config: PixieConfig, board: CaseBoard, progress: Progress) -> Run:
@@ -163,13 +207,13 @@ def _judge(typed: Typed, config: PixieConfig, board: CaseBoard, progress: Progre
         return interrupted.run
 
 
-def _tell(run: Run, manner: _Manner, console: Console, board: CaseBoard, *, quiet: bool) -> None:
+def _tell(run: Run, manner: _Manner, console: Console, board: CaseBoard) -> None:
     from pixie_otel.reports.run_document import run_document
     from pixie_otel.reports.terminal import ReportView, run_report, verdict_line
 
     if manner.as_json:
         console.write([run_document(run)])
-    elif quiet:
+    elif manner.quiet:
         console.write([verdict_line(run, console.style)])
     else:
         console.write(run_report(run, board, ReportView(console.width, console.style, manner.verbose)))

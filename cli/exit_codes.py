@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pixie_otel.errors import ConfigError, InputError
+from pixie_otel.errors import ConfigError, InputError, PixieError
 
 __all__ = ["BUG", "INTERRUPTED", "TERMINATED", "exit_code_of"]
 
@@ -30,4 +30,6 @@ def exit_code_of(error: Exception) -> int:
     """
     if isinstance(error, ConfigError):
         return _USAGE
-    return _NOTHING_TO_READ if isinstance(error, InputError) else _INCOMPLETE
+    if isinstance(error, InputError):
+        return _NOTHING_TO_READ
+    return _INCOMPLETE if isinstance(error, PixieError) else BUG

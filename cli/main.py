@@ -11,9 +11,9 @@ import typer
 from typer.main import get_command
 
 from pixie_otel.cli.console import Console
-from pixie_otel.cli.eval import eval_command
+from pixie_otel.cli.eval import EvalCommand, eval_command
 from pixie_otel.cli.evaluators import evaluators_command
-from pixie_otel.cli.exit_codes import BUG, exit_code_of
+from pixie_otel.cli.exit_codes import exit_code_of
 from pixie_otel.cli.help import HelpfulCommand, HelpfulGroup
 from pixie_otel.cli.show import show_command
 from pixie_otel.errors import PixieError
@@ -22,7 +22,7 @@ __all__ = ["app", "main"]
 
 # Markup would be drawn with rich, which takes longer to load than everything else that help needs.
 app = typer.Typer(cls=HelpfulGroup, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
-app.command("eval", short_help="Judge traces, or finished cases.", cls=HelpfulCommand)(eval_command)
+app.command("eval", short_help="Judge traces, or finished cases.", cls=EvalCommand)(eval_command)
 app.command("show", short_help="Print traces as trees.", cls=HelpfulCommand)(show_command)
 app.command("evaluators", short_help="List what can judge.", cls=HelpfulCommand)(evaluators_command)
 
@@ -45,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         Console().say(f"Error: {error}")
         code = exit_code_of(error)
     except Exception as error:  # noqa: BLE001 - what nobody foresaw still ends in a message, and not in a traceback
-        code = _admit_bug(error, sys.argv[1:] if argv is None else argv)
+        _admit_bug(error, sys.argv[1:] if argv is None else argv)
+        code = exit_code_of(error)
     return code
 
 
@@ -75,7 +76,7 @@ def _about(  # pyright: ignore[reportUnusedFunction] - Typer calls it
     """  # noqa: D301 - Typer rewraps every paragraph, but for one that a real \b marks
 
 
-def _admit_bug(error: Exception, arguments: Sequence[str]) -> int:
+def _admit_bug(error: Exception, arguments: Sequence[str]) -> None:
     console = Console()
     console.say(
         f"Error: {type(error).__name__}: {error}\n"
@@ -86,4 +87,3 @@ def _admit_bug(error: Exception, arguments: Sequence[str]) -> int:
         from traceback import format_exception
 
         console.say("".join(format_exception(error)))
-    return BUG

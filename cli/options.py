@@ -175,10 +175,10 @@ Cases: TypeAlias = Annotated[
     ),
 ]
 AllTraces: TypeAlias = Annotated[
-    bool,
+    bool | None,
     _option(
         _JUDGED,
-        "--all",
+        "--all/--no-all",
         help="Judge also traces with neither LLM calls nor recorded inputs or outputs, such as health checks. "
         "Default: they are counted apart.",
     ),

@@ -42,9 +42,15 @@ def _iso(value: object) -> object:
     return value.isoformat() if isinstance(value, date) else value
 
 
+def _none(value: object) -> object:
+    # TOML has no null, so it is written as on the command line.
+    return None if isinstance(value, str) and value.strip().lower() == "none" else value
+
+
 _Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 _Moment: TypeAlias = Annotated[str, BeforeValidator(_iso)]
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+_Threshold: TypeAlias = Annotated[_Share | None, BeforeValidator(_none)]
 _File: TypeAlias = Annotated[Path, Field(strict=False)]
 
 
@@ -59,7 +65,7 @@ class PixieConfig(BaseModel):
         expect: The file of expectations.
         cases: The file of finished cases to judge where no traces are named.
         threshold: The score to reach where an evaluator has no threshold of its own.
-        thresholds: The score to reach, by evaluator.
+        thresholds: The score to reach, by evaluator; ``"none"`` to measure only.
         pct: The share of judged cases that must pass.
         allow_errors: The share of cases that may have errors.
         trace: Trace ids to take.
@@ -71,11 +77,13 @@ class PixieConfig(BaseModel):
         sample: Take this share of the traces.
         seed: Another seed takes another sample.
         all: Whether traces without anything to judge are judged too.
-        timeout: Seconds that one call of a user's evaluator may take.
+        timeout: Seconds that one call of a user's evaluator may take; 0 for as long as it likes.
         concurrency: How many calls of users' evaluators run at the same time.
         strict: Whether the first thing that is wrong with a file ends the run.
+        max_line_bytes: Skip and report longer lines.
         quiet: Whether to print only the verdict.
-        no_progress: Whether to leave out the progress bar.
+        verbose: Whether to print every case with every evaluator's outcome.
+        no_progress: Whether to show no progress.
         out: The folder of all runs.
         dataset_dir: The folder of datasets; ``datasets`` beside the ``pyproject.toml``, when not given.
     """
@@ -89,7 +97,7 @@ class PixieConfig(BaseModel):
     expect: _File | None = None
     cases: _File | None = None
     threshold: _Share | None = None
-    thresholds: dict[str, _Share] = {}
+    thresholds: dict[str, _Threshold] = {}
     pct: _Share | None = None
     allow_errors: _Share | None = None
     trace: _Texts = ()
@@ -101,10 +109,12 @@ class PixieConfig(BaseModel):
     sample: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: int | None = None
     all: bool | None = None
-    timeout: Annotated[float, Field(gt=0)] | None = None
+    timeout: Annotated[float, Field(ge=0)] | None = None
     concurrency: Annotated[int, Field(ge=1)] | None = None
     strict: bool | None = None
+    max_line_bytes: Annotated[int, Field(ge=1)] | None = None
     quiet: bool | None = None
+    verbose: bool | None = None
     no_progress: bool | None = None
     out: _File | None = None
     dataset_dir: Annotated[_File, Field(validate_default=True)] = Path("datasets")
@@ -118,7 +128,7 @@ class PixieConfig(BaseModel):
     @field_validator("expect", "cases", "out", "dataset_dir")
     @classmethod
     def _absolute_path(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        return None if path is None else _root(info) / path
+        return None if path is None else _root(info) / path.expanduser()
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -203,7 +213,7 @@ def _root(info: ValidationInfo) -> Path:
 
 def _absolute(reference: str, root: Path) -> str:
     file, suffix, rest = reference.partition(".py:")
-    return f"{root / file}{suffix}{rest}" if suffix else reference
+    return f"{root / Path(file).expanduser()}{suffix}{rest}" if suffix else reference
 
 
 def _kebab(name: str) -> str:

@@ -107,7 +107,7 @@ FORMS: Final[dict[str, Callable[[list[Document]], bytes]]] = {
     "BOM and CRLF": lambda documents: b"\xef\xbb\xbf" + plain(documents).replace(b"\n", b"\r\n"),
     "UTF-16": lambda documents: plain(documents).decode().encode("utf-16"),
     "no newline at the end": lambda documents: plain(documents)[:-1],
-    "one array": compact,
+    "arrays": _lines(lambda document: [document]),
     "one indented array": lambda documents: json.dumps(documents, indent=1).encode(),
     "bare resources": lambda documents: b"".join(
         compact(resource) + b"\n" for document in documents for key in document for resource in document[key]

@@ -30,7 +30,7 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         select = "last_llm_call"
         expect = "data/expected.jsonl"
         threshold = 0.7
-        thresholds = { ExactMatch = 1 }
+        thresholds = { ExactMatch = 1, JSONDiff = "None" }
         pct = 0.9
         allow-errors = 0.05
         trace = ["4bf92f35"]
@@ -45,6 +45,8 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         timeout = 30
         concurrency = 4
         strict = true
+        max-line-bytes = 1000
+        verbose = true
         quiet = true
         no-progress = true
         cases = "cases.csv"
@@ -59,7 +61,7 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         select="last_llm_call",
         expect=tmp_path / "data/expected.jsonl",
         threshold=0.7,
-        thresholds={"ExactMatch": 1.0},
+        thresholds={"ExactMatch": 1.0, "JSONDiff": None},
         pct=0.9,
         allow_errors=0.05,
         trace=("4bf92f35",),
@@ -74,12 +76,23 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         timeout=30.0,
         concurrency=4,
         strict=True,
+        max_line_bytes=1000,
+        verbose=True,
         quiet=True,
         no_progress=True,
         cases=tmp_path / "cases.csv",
         out=tmp_path / "runs",
         dataset_dir=Path("/data/sets"),
     )
+
+
+def test_a_tilde_is_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No shell reads the file, so what it would make of ``~`` is made here."""
+    monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setenv("USERPROFILE", "/home/ada")
+    config = _read(tmp_path, 'out = "~/runs"\nevaluators = ["~/evals/tone.py:polite"]')
+    assert config.out == Path("/home/ada/runs")
+    assert config.evaluators == (f"{Path('/home/ada/evals/tone.py')}:polite",)
 
 
 @pytest.mark.parametrize("key", ["evaluator", "evaluators"])
@@ -134,6 +147,8 @@ def test_a_folder_without_any_has_none(tmp_path: Path, monkeypatch: pytest.Monke
         ("threshold = nan", "threshold: "),
         ("threshold = '0.5'", "threshold: Input should be a valid number, not '0.5'"),
         ("pct = true", "pct: Input should be a valid number, not True"),
+        ("thresholds = { A = 'no' }", "thresholds.A: Input should be a valid number, not 'no'"),
+        ("timeout = -1", "timeout: Input should be greater than or equal to 0, not -1"),
         ("thresholds = { A = -1 }", "thresholds.A: Input should be greater than or equal to 0, not -1"),
         ("limit = 0", "limit: Input should be greater than or equal to 1, not 0"),
         ("sample = 0", "sample: Input should be greater than 0, not 0"),

@@ -13,7 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixie_otel.secrets import SECRET_PATTERNS, SecretMatch, find_secrets, mask_secret, may_hold_secret
+from pixie_otel.secrets import (
+    SECRET_PATTERNS,
+    SecretMatch,
+    find_secrets,
+    mask_secret,
+    masked,
+    masked_value,
+    may_hold_secret,
+)
 
 ALNUM: Final = string.ascii_letters + string.digits
 WORD: Final = ALNUM + "-_"
@@ -237,3 +245,22 @@ def test_a_credential_is_never_shown() -> None:
     """A long credential is known by its first four characters, a short one by its length alone."""
     assert mask_secret("sk-proj-0123456789abcdef") == "sk-p… (24 characters)"
     assert mask_secret("pa55-w0rd") == "… (9 characters)"
+
+
+def test_a_text_can_be_masked() -> None:
+    """Every credential in a text gives way to its first characters and its length, and nothing else changes."""
+    key = "sk-proj-" + "a1B2c3D4" * 4
+    text = masked(f"first {key}, then {key}.")
+    assert text == f"first {mask_secret(key)}, then {mask_secret(key)}."
+    assert masked("nothing here") == "nothing here"
+
+
+@pytest.mark.parametrize("name", ["api_key", "OPENAI_APIKEY", "client_secret", "password", "access_token"])
+def test_a_setting_is_masked_by_its_name(name: str) -> None:
+    """What is called like a credential is one, whatever its shape; what is not is looked at for its shape alone."""
+    key = "sk-proj-" + "a1B2c3D4" * 4
+    settings = {name: "hunter22", "headers": [{"x": key, "y": 1}], "max_tokens": 5, "key": "answer", "none": None}
+    shown = masked_value("settings", settings)
+    assert "hunter22" not in str(shown)
+    assert key not in str(shown)
+    assert shown == settings | {name: mask_secret("hunter22"), "headers": [{"x": mask_secret(key), "y": 1}]}

@@ -48,6 +48,8 @@ _SKIPPED: Final = {
     Need.EXPECTATION: "no expectation was given for this case",
     Need.CONTEXT: "no context was given for this case",
     Need.EXPECTED_TOOLS: "no expected tools were given for this case",
+    # Finished cases have none, and nothing is wrong with them.
+    Need.TRACE: "the case comes from no trace",
 }
 
 _MISSING: Final = {
@@ -55,7 +57,6 @@ _MISSING: Final = {
     Need.OUTPUT: "no output was recorded",
     Need.RETRIEVAL_CONTEXT: "no retrieved documents were recorded",
     Need.TOOLS_CALLED: "which tools were called is not recorded",
-    Need.TRACE: "the case comes from no trace",
 }
 
 

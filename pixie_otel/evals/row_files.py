@@ -2,7 +2,7 @@
 
 JSONL and CSV are streamed; a JSON document is read whole. In a ``.json`` file the rows are the items of an array, or
 objects one after the other. The first line of a CSV file names the columns; a cell is text, and an empty cell is not
-given at all.
+given at all. Spreadsheets write empty cells behind the last column and empty rows behind the last row: these are none.
 """
 
 from __future__ import annotations
@@ -159,12 +159,12 @@ def _csv_rows(path: Path) -> Iterator[Row]:
             if undecodable:
                 yield Row(undecodable[0], {}, "is not UTF-8")
                 undecodable.clear()
-            elif cells and header is None:
-                header = [cell.strip() for cell in cells]
+            elif any(cells) and header is None:
+                header = _without_empty_end([cell.strip() for cell in cells])
                 if problem := _header_problem(header):
                     yield Row(line, {}, problem)
                     return
-            elif cells and header is not None:
+            elif any(cells) and header is not None:
                 yield _from_cells(line, header, cells)
 
 
@@ -187,6 +187,13 @@ def _next_cells(reader: Iterator[list[str]]) -> list[str] | None:
         csv.field_size_limit(before)
 
 
+def _without_empty_end(cells: list[str]) -> list[str]:
+    length = len(cells)
+    while length and not cells[length - 1]:
+        length -= 1
+    return cells[:length]
+
+
 def _header_problem(header: Sequence[str]) -> str | None:
     if "" in header:
         return "the first line names the columns, and a name is empty"
@@ -194,7 +201,9 @@ def _header_problem(header: Sequence[str]) -> str | None:
     return f"the column {double[0]!r} stands twice" if double else None
 
 
-def _from_cells(line: int, header: Sequence[str], cells: Sequence[str]) -> Row:
+def _from_cells(line: int, header: Sequence[str], cells: list[str]) -> Row:
+    if len(cells) > len(header):
+        cells = [*cells[: len(header)], *_without_empty_end(cells[len(header) :])]
     if len(cells) != len(header):
         return Row(line, {}, f"{len(cells)} cells, and the first line names {len(header)} columns")
     return Row(line, {name: cell for name, cell in zip(header, cells, strict=True) if cell})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -160,19 +162,23 @@ class RowProblems:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
-        self._lines: list[str] = []
-        self._count = 0
+        self._lines: dict[str, int] = {}
+        self._repeats: Counter[str] = Counter()
+        self._untold = 0
 
     def add(self, line: int, message: str) -> None:
-        """Note a problem; the first ones are kept in full, all are counted.
+        """Note a problem; the first ones are kept in full, one that rows have in common once, and all are counted.
 
         Args:
             line: The line it is in.
             message: What is wrong.
         """
-        self._count += 1
-        if self._count <= _MAX_PROBLEMS:
-            self._lines.append(f"{self._path}:{line}: {message}")
+        if message in self._lines:
+            self._repeats[message] += 1
+        elif len(self._lines) < _MAX_PROBLEMS:
+            self._lines[message] = line
+        else:
+            self._untold += 1
 
     def check(self) -> None:
         """Raise what was noted.
@@ -180,9 +186,13 @@ class RowProblems:
         Raises:
             ConfigError: Something was noted.
         """
-        more = self._count - len(self._lines)
-        if self._count:
-            raise ConfigError("\n".join([*self._lines, *([f"and {more} more"] if more else [])]))
+        told = [f"{self._path}:{line}: {message}{self._also(message)}" for message, line in self._lines.items()]
+        if told:
+            raise ConfigError("\n".join([*told, *([f"and {self._untold} more"] if self._untold else [])]))
+
+    def _also(self, message: str) -> str:
+        repeats = self._repeats[message]
+        return f" (and in {repeats} more {'row' if repeats == 1 else 'rows'})" if repeats else ""
 
 
 _RowT = TypeVar("_RowT", bound=SpecificationRow)
@@ -245,8 +255,10 @@ def _messages(error: ValidationError, model: type[SpecificationRow]) -> Iterator
     for detail in error.errors(include_url=False, include_context=False):
         spot = ".".join(map(str, detail["loc"]))
         if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
-            known = ", ".join([*model.model_fields, *model.other_names])
-            yield f"{spot}: no such field; there are {known}"
+            known = [*model.model_fields, *model.other_names]
+            close = get_close_matches(spot.lower(), known, n=1, cutoff=0.8)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            yield f"{spot}: no such field; {hint}"
         else:
             shown = repr(cast("object", detail["input"]))
             yield f"{spot}: {detail['msg']}, not {shown if len(shown) <= 80 else shown[:79] + '…'}"

@@ -17,6 +17,7 @@ from pixie_otel.reports.layout import table, wrapped
 from pixie_otel.reports.printable import printable
 from pixie_otel.reports.problem_lines import problem_lines, problems_of_run
 from pixie_otel.reports.style import Look, Style
+from pixie_otel.runs.manifest import RunStatus
 from pixie_otel.runs.run import Run
 from pixie_otel.runs.summary import EvaluatorSummary, Summary
 
@@ -98,10 +99,13 @@ def _painted_verdict(line: str, exit_code: int, style: Style) -> str:
 def _intake(run: Run) -> str:
     counts = cast("Mapping[str, int]", run.manifest.counts)
     noun = "trace" if run.manifest.reading is not None else "case"
-    files = len(run.manifest.inputs)
+    # What was piped in has no size.
+    files = sum(item.size is not None for item in run.manifest.inputs)
     where = f" in {counted(files, 'file')}" if files else ""
     read, judged = counts.get("read", 0), counts.get("judged", 0)
     left_out = [f"{counts[key]} {why}" for key, why in _LEFT_OUT.items() if counts.get(key)]
+    if run.manifest.status is not RunStatus.FINISHED:
+        return f"{counted(read, noun)}{where} until then: {counted(run.summary.cases, 'case')} judged."
     taken = "all judged" if read == judged and read else f"{judged} judged"
     if noun == "trace" and run.summary.cases != judged:
         taken += f" as {counted(run.summary.cases, 'case')}"

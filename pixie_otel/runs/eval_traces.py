@@ -27,7 +27,7 @@ from pixie_otel.traces.filters import TraceFilter, sampled
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.reader import TraceReader
 from pixie_otel.traces.report import Problem
-from pixie_otel.traces.selectors import Selector, parse_selector
+from pixie_otel.traces.selectors import Selector, last_llm_call, llm_calls, parse_selector, root
 
 if TYPE_CHECKING:
     from pixie_otel.evals.binding import BoundEvaluator
@@ -39,9 +39,9 @@ _DEFAULTS: Final = ("...",)
 
 def eval_traces(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    evaluators: Iterable[Any] = _DEFAULTS,
+    evaluators: Any = _DEFAULTS,
     *,
-    select: str | Selector = "root",
+    select: str | Selector | Callable[..., Any] = "root",
     expect: str | os.PathLike[str] | None = None,
     filter: TraceFilter | None = None,
     thresholds: Thresholds | float | Mapping[str, float | None] | None = None,
@@ -62,10 +62,10 @@ def eval_traces(
 
     Args:
         paths: Files, folders, globs, or ``-`` for standard input.
-        evaluators: References as on the command line, and evaluators themselves; by default the built-in trace checks,
-            for which ``"..."`` stands.
+        evaluators: References as on the command line, and evaluators themselves, several or one; by default the
+            built-in trace checks, for which ``"..."`` stands.
         select: Which observation of a trace is judged: ``root``, ``last_llm_call``, ``llm_calls``, ``name:GLOB``,
-            ``kind:KIND`` or ``tool:GLOB``.
+            ``kind:KIND`` or ``tool:GLOB``; or one of the functions of these names.
         expect: A file of expectations, matched by trace id or input.
         filter: Which traces are judged.
         thresholds: The score to reach, from 0 to 1: one for all, or by evaluator name, or both as `Thresholds`.
@@ -92,9 +92,8 @@ def eval_traces(
     """
     settings = EngineSettings(thresholds=_thresholds(thresholds), timeout_s=timeout, concurrency=concurrency)
     _check_shares(pct=pct, allow_errors=allow_errors, sample=sample, limit=limit)
-    selector = parse_selector(select) if isinstance(select, str) else select
-    loaded = load_evaluators(evaluators)
-    settings.thresholds.check([evaluator.name for evaluator in loaded])
+    selector = _selector(select)
+    loaded = _loaded(evaluators, settings.thresholds)
     expectations = None if expect is None else Expectations(expect)
     reader = TraceReader(*_listed(paths), limits=limits, strict=strict)
     intake = Intake(
@@ -142,7 +141,7 @@ def eval_traces(
 
 def eval_cases(
     path: str | os.PathLike[str],
-    evaluators: Iterable[Any],
+    evaluators: Any,
     *,
     thresholds: Thresholds | float | Mapping[str, float | None] | None = None,
     pct: float = 1.0,
@@ -159,7 +158,7 @@ def eval_cases(
 
     Args:
         path: A JSON lines, JSON or CSV file; see `pixie_otel.evals.case_files`.
-        evaluators: As for `eval_traces`; there is no trace, so that trace checks cannot judge.
+        evaluators: As for `eval_traces`; there is no trace, so that trace checks are skipped.
         thresholds: As for `eval_traces`, and so on for the rest.
         pct: The share of judged cases that must pass.
         allow_errors: The share of cases that may have errors.
@@ -181,8 +180,7 @@ def eval_cases(
     """
     settings = EngineSettings(thresholds=_thresholds(thresholds), timeout_s=timeout, concurrency=concurrency)
     _check_shares(pct=pct, allow_errors=allow_errors, sample=sample, limit=limit)
-    loaded = load_evaluators(evaluators)
-    settings.thresholds.check([evaluator.name for evaluator in loaded])
+    loaded = _loaded(evaluators, settings.thresholds)
     cases = CaseFile(path)
     taken = 0
 
@@ -274,6 +272,27 @@ class _Work:
             threshold=bar.threshold,
             severity=bar.severity.value,
         )
+
+
+def _selector(select: str | Selector | Callable[..., Any]) -> Selector:
+    if isinstance(select, Selector):
+        return select
+    if select in {root, last_llm_call, llm_calls}:
+        select = select.__name__
+    if not isinstance(select, str):
+        raise ConfigError(
+            f"select is {select!r}: give a text such as 'tool:search*', or pixie_otel.root, .last_llm_call or .llm_calls"
+        )
+    return parse_selector(select)
+
+
+def _loaded(evaluators: Any, thresholds: Thresholds) -> list[BoundEvaluator]:  # noqa: ANN401 - one of many kinds, or several
+    is_one = isinstance(evaluators, str) or callable(evaluators)
+    loaded = load_evaluators([evaluators] if is_one else evaluators)
+    if not loaded:
+        raise ConfigError("no evaluator was given: name some, or leave them out for the trace checks")
+    thresholds.check([evaluator.name for evaluator in loaded])
+    return loaded
 
 
 def _thresholds(given: Thresholds | float | Mapping[str, float | None] | None) -> Thresholds:

@@ -9,7 +9,7 @@ import tempfile
 import weakref
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -179,10 +179,10 @@ class RunWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._run is not None:
-            return
         # What went wrong first is what the user must hear of, so a full disk does not take its place.
-        with suppress(PixieError):
+        with closing(self._file), suppress(PixieError):
+            if self._run is not None:
+                return
             if kind is None or issubclass(kind, KeyboardInterrupt):
                 self.finish(UNFINISHED, status=RunStatus.INTERRUPTED)
             else:

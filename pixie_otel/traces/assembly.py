@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 from weakref import ReferenceType, ref
 
+from msgspec import Struct
+
 from pixie_otel import attributes as keys
 from pixie_otel.errors import InputError
 from pixie_otel.traces import wire
@@ -26,9 +28,9 @@ from pixie_otel.traces.tree import ObservationNode, link, nodes, order
 __all__ = ["Assembly"]
 
 _PLAIN_HEAD: Final = re.compile(
-    rb'\{"traceId":"[0-9a-f]{32}","spanId":"((?!0{16})[0-9a-f]{16})"'
-    rb'(?:,"traceState":"[^"]*+")?(?:,"parentSpanId":"((?!0{16})[0-9a-f]{16}|)")?(?:,"flags":[0-9]*+)?'
-    rb',"name":"[^"]*+","kind":[0-9],"startTimeUnixNano":"([0-9]{1,19})","endTimeUnixNano":"([0-9]{1,19})"'
+    rb'\{"traceId":"[0-9a-f]{32}+","spanId":"((?!0{16})[0-9a-f]{16}+)"'
+    rb'(?:,"traceState":"[^"]*+")?+(?:,"parentSpanId":"((?!0{16})[0-9a-f]{16}+|)")?+(?:,"flags":[0-9]*+)?+'
+    rb',"name":"[^"]*+","kind":[0-9],"startTimeUnixNano":"([0-9]{1,19}+)","endTimeUnixNano":"([0-9]{1,19}+)"'
 )
 _PLAIN_ENDS: Final = tuple(b'}}],"status":{%b}}' % code for code in (b"", b'"code":0', b'"code":1', b'"code":2'))
 """How most spans begin and end: all that a tree needs of them is there, and the rest need not be decoded for it.
@@ -63,30 +65,26 @@ class _Account:
             trace.add_problem(problem)
 
 
-class _Complaint:
+class _Complaint(Struct, gc=False, eq=False):
     """Takes what is wrong with one record and says where the record is."""
 
-    __slots__ = ("_account", "_entry", "_line", "_offset", "span_id")
-
-    def __init__(self, account: _Account, entry: Entry, offset: int, span_id: str | None = None) -> None:
-        self.span_id = span_id
-        self._account = account
-        self._entry = entry
-        self._offset = offset
-        # What was salvaged lies in a spool that may be gone when the span is decoded.
-        self._line = entry.store.line_of(offset) if isinstance(entry.store, SalvageStore) else None
+    account: _Account
+    entry: Entry
+    offset: int
+    span_id: str | None = None
+    known_line: int | None = None
 
     def __call__(self, kind: str, message: str) -> None:
-        account = self._account
+        account = self.account
         # Finding the line reads the input once more, so it is done only for problems that are kept.
-        line = self._find_line() if account.report.keeps(kind) else None
-        account.add(Problem(kind, message, self._entry.origin.source, line, account.trace_id, self.span_id))
+        line = self._line() if account.report.keeps(kind) else None
+        account.add(Problem(kind, message, self.entry.origin.source, line, account.trace_id, self.span_id))
 
-    def _find_line(self) -> int | None:
-        if self._line is not None:
-            return self._line
+    def _line(self) -> int | None:
+        if self.known_line is not None:
+            return self.known_line
         try:
-            return self._entry.store.line_of(self._offset)
+            return self.entry.store.line_of(self.offset)
         except InputError:
             # The input may be gone, too.
             return None
@@ -114,9 +112,11 @@ class Assembly:
     def trace(self, places: list[Place]) -> Trace | None:
         """Decode the records at some places and make a trace of them; ``None`` where no span is among them."""
         contexts: dict[int, tuple[Entry, int]] = {}
+        entry_of = self._indexer.contexts.entry
         for offset, length, context in places:
-            entry = self._indexer.contexts.entry(context)
-            contexts.setdefault(context, (entry, offset))
+            entry = entry_of(context)
+            if context not in contexts:
+                contexts[context] = entry, offset
             data = entry.store.pread(offset, length)
             if entry.origin.logs:
                 batch = entry.origin.source, entry.store.line_of(offset)
@@ -144,32 +144,36 @@ class Assembly:
         return trace
 
     def _add_span(self, data: bytes, entry: Entry, offset: int) -> None:
-        head = _PLAIN_HEAD.match(data) if data.endswith(_PLAIN_ENDS) else None
-        record = self._looked_into(data, entry, offset) if head is None else self._plain(head, data, entry, offset)
-        if record is None:
-            self._report.bad_spans += 1
-            return
-        first = self._first.setdefault(record.span_id, record)
-        if first is record or not self._is_known(record, first):
-            self._records.append(record)
-
-    def _plain(self, head: re.Match[bytes], data: bytes, entry: Entry, offset: int) -> SpanRecord:
-        span_id, parent_id, start, end = head.groups()
-        identity = span_id.decode()
-        return SpanRecord(
-            data=data,
-            origin=entry.origin,
-            trace_id=self._account.trace_id,
-            span_id=identity,
-            parent_span_id=parent_id.decode() if parent_id else None,
-            start_time_unix_nano=int(start),
-            end_time_unix_nano=int(end),
-            complain=_Complaint(self._account, entry, offset, identity),
-        )
-
-    def _looked_into(self, data: bytes, entry: Entry, offset: int) -> SpanRecord | None:
-        """Decode a span that is not written as most are; ``None`` where it is none."""
         complain = _Complaint(self._account, entry, offset)
+        if isinstance(entry.store, SalvageStore):
+            # What was salvaged lies in a spool that may be gone when the span is decoded.
+            complain.known_line = entry.store.line_of(offset)
+        head = _PLAIN_HEAD.match(data) if data.endswith(_PLAIN_ENDS) else None
+        if head is None:
+            record = self._looked_into(data, entry, complain)
+            if record is None:
+                self._report.bad_spans += 1
+                return
+        else:
+            written_id, parent_id, start, end = head.groups()
+            complain.span_id = span_id = written_id.decode()
+            record = SpanRecord(
+                data=data,
+                origin=entry.origin,
+                trace_id=self._account.trace_id,
+                span_id=span_id,
+                parent_span_id=parent_id.decode() if parent_id else None,
+                start_time_unix_nano=int(start),
+                end_time_unix_nano=int(end),
+                complain=complain,
+            )
+        first = self._first.setdefault(record.span_id, record)
+        if first is not record and self._is_known(record, first):
+            return
+        self._records.append(record)
+
+    def _looked_into(self, data: bytes, entry: Entry, complain: _Complaint) -> SpanRecord | None:
+        """Decode a span that is not written as most are; ``None`` where it is none."""
         span = read_span(data, complain)
         if span is None:
             return None
@@ -188,6 +192,7 @@ class Assembly:
             start_time_unix_nano=nanoseconds(span.start_time_unix_nano, "startTimeUnixNano", complain),
             end_time_unix_nano=nanoseconds(span.end_time_unix_nano, "endTimeUnixNano", complain),
             complain=complain,
+            dropped_attributes=wire.integer(span.dropped_attributes_count) or 0,
             decoded=span,
         )
 

@@ -28,7 +28,6 @@ _START_SHIFT: Final = 15
 """Starts are kept in units of 2**15 ns, 33 µs, so that 63 bits of nanoseconds fit into 48."""
 _LOWER: Final = 0xFFFFFFFF
 _SPILL_BYTES: Final = 64 * 1024 * 1024
-_ROWS_A_READ: Final = 64
 
 
 Place: TypeAlias = tuple[int, int, int]
@@ -45,9 +44,9 @@ class SpanIndex:
     def __init__(self, spill_bytes: int = _SPILL_BYTES) -> None:
         self._buckets = [bytearray() for _ in range(_BUCKETS)]
         self._spilled: list[list[tuple[int, int]]] = [[] for _ in range(_BUCKETS)]
-        self._spill_bytes = spill_bytes
         self._file: IO[bytes] | None = None
-        self._room = spill_bytes
+        self._rows_held = spill_bytes // ROW_BYTES
+        self._next_spill = self._rows_held
         self.rows = 0
 
     def add(self, key: bytes, start_nano: int, offset: int, length: int, context: int) -> None:
@@ -63,8 +62,7 @@ class SpanIndex:
         start = start_nano >> _START_SHIFT if 0 < start_nano < 1 << 63 else 0
         self._buckets[key[-1]] += _ROW.pack(key, start << 16 | offset >> 32, (offset & _LOWER) << 32 | length, context)
         self.rows += 1
-        self._room -= ROW_BYTES
-        if self._room < ROW_BYTES:
+        if self.rows >= self._next_spill:
             self._spill()
 
     def traces(self) -> Iterator[tuple[bytes, list[Place]]]:
@@ -78,10 +76,10 @@ class SpanIndex:
         order: list[int] = []
         for number in range(_BUCKETS):
             self._sort(number, order)
-        # One integer a trace (start, bucket, row) sorts fast and costs a third of a tuple's memory.
+        # One integer a trace (start, bucket, first row, rows) sorts fast and costs a third of a tuple's memory.
         order.sort()
         for packed in order:
-            yield self._trace(packed >> 32 & 0xFF, packed & _LOWER)
+            yield self._trace(packed >> 64 & 0xFF, packed >> 32 & _LOWER, packed & _LOWER)
 
     def close(self) -> None:
         """Give the temporary file back."""
@@ -93,7 +91,7 @@ class SpanIndex:
             if bucket:
                 self._spilled[number].append(self._write(bucket))
                 bucket.clear()
-        self._room = self._spill_bytes
+        self._next_spill = self.rows + self._rows_held
 
     def _write(self, rows: bytes | bytearray) -> tuple[int, int]:
         if self._file is None:
@@ -113,39 +111,30 @@ class SpanIndex:
             is_same = row[:_KEY_BYTES] == key
             if is_same and earliest:
                 continue
-            if ordinal and not is_same:
-                order.append(earliest << 40 | number << 32 | first)
             if not is_same:
+                if ordinal:
+                    order.append(earliest << 72 | number << 64 | first << 32 | ordinal - first)
                 key, first = row[:_KEY_BYTES], ordinal
             earliest = int.from_bytes(row[_KEY_BYTES : _KEY_BYTES + _START_BYTES])
         if rows:
-            order.append(earliest << 40 | number << 32 | first)
+            order.append(earliest << 72 | number << 64 | first << 32 | len(rows) - first)
         if chunks:
             self._spilled[number] = [self._write(b"".join(rows))]
             self._buckets[number].clear()
         else:
             self._buckets[number][:] = b"".join(rows)
 
-    def _trace(self, number: int, ordinal: int) -> tuple[bytes, list[Place]]:
-        key: bytes = b""
-        places: list[Place] = []
-        while True:
-            rows = self._sorted_rows(number, ordinal + len(places))
-            for row_key, upper, lower, context in _ROW.iter_unpack(rows):
-                if not places:
-                    key = row_key
-                elif row_key != key:
-                    return key, places
-                places.append(((upper & 0xFFFF) << 32 | lower >> 32, lower & _LOWER, context))
-            if len(rows) < ROW_BYTES * _ROWS_A_READ:
-                return key, places
-
-    def _sorted_rows(self, number: int, ordinal: int) -> bytes | bytearray:
-        at, size = ordinal * ROW_BYTES, _ROWS_A_READ * ROW_BYTES
-        if not self._spilled[number]:
-            return self._buckets[number][at : at + size]
-        offset, length = self._spilled[number][0]
-        return self._read(offset + at, min(size, length - at))
+    def _trace(self, number: int, first: int, count: int) -> tuple[bytes, list[Place]]:
+        at, size = first * ROW_BYTES, count * ROW_BYTES
+        if self._spilled[number]:
+            rows: bytes | bytearray = self._read(self._spilled[number][0][0] + at, size)
+        else:
+            rows = self._buckets[number][at : at + size]
+        places = [
+            ((upper & 0xFFFF) << 32 | lower >> 32, lower & _LOWER, context)
+            for _, upper, lower, context in _ROW.iter_unpack(rows)
+        ]
+        return bytes(rows[:_KEY_BYTES]), places
 
     def _read(self, offset: int, length: int) -> bytes:
         if self._file is None:

@@ -30,16 +30,17 @@ from pixie_otel.traces.report import Problem, ReadReport
 from pixie_otel.traces.salvage import salvage_log, salvage_span
 from pixie_otel.traces.shapes import Group, describe_document, groups
 from pixie_otel.traces.stored import SourceBytes, Spool
-from pixie_otel.traces.stores import Blocks, InputStore, SalvageStore, Store
+from pixie_otel.traces.stores import InputStore, SalvageStore, Store
 
 __all__ = ["Indexer"]
 
-_BEGINNING: Final = re.compile(
-    rb'\{"traceId":"((?!0{32})[0-9a-f]{32})","spanId":"[0-9a-f]{16}"'
-    rb'(?:,"traceState":"[^"]*+")?(?:,"parentSpanId":"[^"]*+")?(?:,"flags":[0-9]*+)?'
-    rb'(?:,"name":"[^"]*+"(?:,"kind":[^,]*+)?,"startTimeUnixNano":"([0-9]{1,19})")?'
+_IDS: Final = rb'\{"traceId":"((?!0{32})[0-9a-f]{32}+)","spanId":"[0-9a-f]{16}+"'
+_HEAD: Final = re.compile(_IDS)
+_COMMON_HEAD: Final = re.compile(
+    _IDS + rb'(?:,"traceState":"[^"]*+")?+(?:,"parentSpanId":"[^"]*+")?+(?:,"flags":[^,]*+)?+'
+    rb',"name":"[^"]*+","kind":[^,]*+,"startTimeUnixNano":"([0-9]{1,19}+)"'
 )
-"""How a span begins where an exporter wrote it: its trace id, and mostly its start, are known without decoding it."""
+"""How a span begins where an exporter wrote it, so that trace id and start are known without decoding it."""
 _START_KEY: Final = b'"startTimeUnixNano":"'
 _BETWEEN: Final = re.compile(rb"\s*,\s*")
 _SOUGHT_BYTES: Final = 64
@@ -59,7 +60,6 @@ class Indexer:
         self.contexts = Contexts(spool)
         self.strays = Strays()
         self.salvage = SalvageStore(spool)
-        self._blocks = Blocks()
         self._limits = limits
         self._report = report
 
@@ -69,7 +69,7 @@ class Indexer:
         Args:
             source: The input, unpacked.
         """
-        store = InputStore(source, self._blocks)
+        store = InputStore(source)
         if looks_like_lines(source, self._limits):
             for line in iter_lines(source, self._limits, self._report):
                 store.mark(line.number, line.offset)
@@ -143,20 +143,21 @@ class Indexer:
     ) -> int:
         """Index the spans of a scope, which stand behind a position, and give the position behind them."""
         data, offset = piece.data, piece.offset
-        add, beginning = self.index.add, _BEGINNING.match
+        add, common_head = self.index.add, _COMMON_HEAD.match
         context = self.contexts.number(store, *shared, logs=False)
         self._report.spans_read += len(spans)
         position = _found(data, spans[0], position)
         for span in spans:
             length = len(span)
             # The position is a guess: what nobody asked for may hold the same text and something else after it.
-            found = beginning(data, position) if data.startswith(span, position) else None
-            if found is None:
-                self._put_span(bytes(span), piece.number, *shared)
-            else:
+            is_there = data.startswith(span, position)
+            if is_there and (found := common_head(data, position)) is not None:
                 trace_id, start = found.groups()
-                nanoseconds = _start(bytes(span)) if start is None else int(start)
-                add(unhexlify(trace_id), nanoseconds, offset + position, length, context)
+                add(unhexlify(trace_id), int(start), offset + position, length, context)
+            elif is_there and (found := _HEAD.match(data, position)) is not None:
+                add(unhexlify(found[1]), _start(bytes(span)), offset + position, length, context)
+            else:
+                self._put_span(bytes(span), piece.number, *shared)
             position += length
             position = position + 1 if data[position : position + 2] == b",{" else _after(data, position)
         return position

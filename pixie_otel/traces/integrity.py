@@ -40,6 +40,7 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
     Returns:
         One problem a kind, with how many spans it concerns and the first of them.
     """
+    timeless, skewed, dropped = _odd(spans, links)
     found: list[Problem] = []
 
     def add(kind: str, positions: Sequence[int], message: str) -> None:
@@ -57,11 +58,11 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
         add("several-roots", links.roots, f"the trace has {len(links.roots)} roots")
     if orphans and len(orphans) == len(links.roots):
         add("missing-root", orphans, "the trace has no true root: its top span is not in the input")
-    if timeless := [at for at, span in enumerate(spans) if not span.start_time_unix_nano]:
+    if timeless:
         add("missing-time", timeless, f"{_spans(timeless)} without a start time")
-    if skewed := _skewed(spans, links):
+    if skewed:
         add("clock-skew", skewed, f"{_spans(skewed)} with an end before its start, or a start before its parent's")
-    if dropped := [at for at, span in enumerate(spans) if span.dropped_attributes]:
+    if dropped:
         total = sum(spans[at].dropped_attributes for at in dropped)
         add(
             "dropped-attributes",
@@ -76,14 +77,20 @@ def _spans(positions: Sequence[int]) -> str:
     return "1 span" if len(positions) == 1 else f"{len(positions)} spans"
 
 
-def _skewed(spans: Sequence[Checkable], links: Links) -> list[int]:
-    skewed: set[int] = set()
-    for parent, children in enumerate(links.children):
-        span = spans[parent]
-        if 0 < span.end_time_unix_nano < span.start_time_unix_nano:
-            skewed.add(parent)
-        for child in children:
-            start = spans[child].start_time_unix_nano
-            if start and start + _SKEW_NANO < span.start_time_unix_nano:
-                skewed.add(child)
-    return sorted(skewed)
+def _odd(spans: Sequence[Checkable], links: Links) -> tuple[list[int], list[int], list[int]]:
+    """Find the spans without a start, those at odds with the clock, and those that lost attributes."""
+    timeless: list[int] = []
+    skewed: list[int] = []
+    dropped: list[int] = []
+    for at, (span, parent) in enumerate(zip(spans, links.parents, strict=True)):
+        start = span.start_time_unix_nano
+        if not start:
+            timeless.append(at)
+        # In order of start, only a parent that stands behind its child starts later.
+        elif 0 < span.end_time_unix_nano < start or (
+            parent > at and start + _SKEW_NANO < spans[parent].start_time_unix_nano
+        ):
+            skewed.append(at)
+        if span.dropped_attributes:
+            dropped.append(at)
+    return timeless, skewed, dropped

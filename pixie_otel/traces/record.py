@@ -105,6 +105,7 @@ class SpanRecord(Struct, gc=False, eq=False, kw_only=True):
         start_time_unix_nano: Start, in nanoseconds since 1970; 0 where not recorded.
         end_time_unix_nano: End, likewise.
         complain: Told of values that cannot be decoded.
+        dropped_attributes: How many attributes the producer dropped.
         decoded: The span as it was written, where that had to be looked into.
         logs: The log records that belong to it, by time.
     """
@@ -117,6 +118,7 @@ class SpanRecord(Struct, gc=False, eq=False, kw_only=True):
     start_time_unix_nano: int
     end_time_unix_nano: int
     complain: Complain
+    dropped_attributes: int = 0
     decoded: wire.WireSpan | None = None
     logs: list[wire.WireLog] = []
 
@@ -134,12 +136,6 @@ class SpanRecord(Struct, gc=False, eq=False, kw_only=True):
     def name(self) -> str:
         """The span's name."""
         return self.span.name or ""
-
-    @property
-    def dropped_attributes(self) -> int:
-        """How many attributes the producer dropped."""
-        # What may have dropped some is decoded from the beginning.
-        return 0 if self.decoded is None else wire.integer(self.decoded.dropped_attributes_count) or 0
 
     def wire_bytes(self) -> list[bytes]:
         """Give the JSON of the span and of its logs as it stood, for searching without decoding."""

@@ -8,13 +8,11 @@ from typing import Final, Protocol
 
 from pixie_otel.traces.stored import SourceBytes, Spool
 
-__all__ = ["Blocks", "InputStore", "SalvageStore", "Store"]
+__all__ = ["InputStore", "SalvageStore", "Store"]
 
 _LINES_A_MARK: Final = 256
 _BYTES_A_MARK: Final = 1024 * 1024
 _NUMBER_BYTES: Final = 8
-_BLOCK_BYTES: Final = 256 * 1024
-_HELD_BLOCKS: Final = 32
 
 
 class Store(Protocol):
@@ -29,41 +27,6 @@ class Store(Protocol):
         ...
 
 
-class Blocks:
-    """The last blocks of the inputs that were read: most files have their spans in order of time, as traces come."""
-
-    def __init__(self) -> None:
-        self._held: dict[tuple[SourceBytes, int], bytes] = {}
-
-    def pread(self, source: SourceBytes, offset: int, length: int) -> bytes:
-        """Give the bytes of an input at an offset.
-
-        Args:
-            source: The input.
-            offset: Where they begin.
-            length: How many.
-        """
-        number, within = divmod(offset, _BLOCK_BYTES)
-        block = self._held.get((source, number))
-        if block is None and (not number or (source, number - 1) in self._held):
-            # In a file in any other order, reading a whole block for every span would take very long.
-            block = self._hold(source, number)
-        if block is not None and within + length <= len(block):
-            return block[within : within + length]
-        return source.pread(offset, length)
-
-    def _hold(self, source: SourceBytes, number: int) -> bytes | None:
-        if len(self._held) >= _HELD_BLOCKS:
-            del self._held[next(iter(self._held))]
-        try:
-            block = source.read_at(number * _BLOCK_BYTES, _BLOCK_BYTES)
-        except OSError:
-            # Reading no more than is needed will meet the same error, and say it.
-            return None
-        self._held[source, number] = block
-        return block
-
-
 class InputStore:
     """An input, read where it lies.
 
@@ -71,14 +34,13 @@ class InputStore:
 
     Args:
         source: The input.
-        blocks: What was read last, of any input.
     """
 
-    def __init__(self, source: SourceBytes, blocks: Blocks) -> None:
+    def __init__(self, source: SourceBytes) -> None:
         self._source = source
         self._offsets = array("Q")
         self._numbers = array("Q")
-        self._blocks = blocks
+        self.pread = source.pread
 
     def mark(self, number: int, offset: int) -> None:
         """Note where a line begins; most are not kept.
@@ -94,10 +56,6 @@ class InputStore:
         ):
             self._numbers.append(number)
             self._offsets.append(offset)
-
-    def pread(self, offset: int, length: int) -> bytes:
-        """Give the bytes at an offset."""
-        return self._blocks.pread(self._source, offset, length)
 
     def line_of(self, offset: int) -> int | None:
         """Give the number of the line in which an offset lies."""

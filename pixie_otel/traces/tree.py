@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count, pairwise
 from operator import attrgetter, gt
-from typing import Final, Protocol, TypeVar, cast
+from typing import Final, Protocol, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from pixie_otel.traces.spans import ObserveSpan
 
@@ -55,37 +56,30 @@ class Observable(Protocol):
 _SpanT = TypeVar("_SpanT", bound=ObserveSpan)
 
 
-class ObservationNode:
+class ObservationNode(Struct, eq=False):
     """A node of a span tree.
 
     Nodes compare equal when their spans are equal and so are their children, in order.
 
     Args:
-        span: The observation; or what can be decoded into it, which happens when somebody first asks for it.
+        source: The observation; or what can be decoded into it, which happens when somebody first asks for it.
         children: The nodes below, in order of start.
     """
 
-    __slots__ = ("_source", "_span", "children")
-
-    def __init__(self, span: ObserveSpan | Observable, children: Iterable[ObservationNode] = ()) -> None:
-        self._span: ObserveSpan | None = None
-        self._source: Observable | None = None
-        if isinstance(span, ObserveSpan):
-            self._span = span
-        else:
-            self._source = span
-        self.children: list[ObservationNode] = [*children]
+    _source: ObserveSpan | Observable
+    children: list[ObservationNode] = []
+    _span: ObserveSpan | None = None
 
     @property
     def span(self) -> ObserveSpan:
         """The observation."""
-        if self._span is None and self._source is not None:
-            self._span = self._source.observe()
-        return cast("ObserveSpan", self._span)
+        if self._span is None:
+            self._span = self._source if isinstance(self._source, ObserveSpan) else self._source.observe()
+        return self._span
 
     def wire_bytes(self) -> list[bytes]:
         """Give the span's content as it stood in the file, undecoded; empty for a span that came from no file."""
-        return [] if self._source is None else self._source.wire_bytes()
+        return [] if isinstance(self._source, ObserveSpan) else self._source.wire_bytes()
 
     def walk(self) -> Iterator[ObservationNode]:
         """Give this node and all below it, depth first, children in order."""
@@ -116,7 +110,8 @@ class ObservationNode:
     def __copy__(self) -> ObservationNode:
         """Give a node with a span of its own and the same children."""
         # What came from a file is decoded again, which is cheaper than a deep copy and happens only where it is needed.
-        return ObservationNode(deepcopy(self.span) if self._source is None else self._source, self.children)
+        source = self._source
+        return ObservationNode(deepcopy(source) if isinstance(source, ObserveSpan) else source, self.children)
 
     def to_text(self) -> str:
         """Give the tree as indented text with everything in it, for people and for judges."""
@@ -150,6 +145,7 @@ class Links:
 
     Attributes:
         roots: The tops of the trees, in order of start.
+        parents: The position above each span; -1 for roots.
         children: The positions below each span, in order of start.
         orphans: Roots whose parent is not there.
         self_parents: Roots that name themselves as their parent.
@@ -157,10 +153,11 @@ class Links:
     """
 
     roots: list[int]
+    parents: list[int]
     children: list[list[int]]
-    orphans: list[int] = field(default_factory=list[int])
-    self_parents: list[int] = field(default_factory=list[int])
-    cut: list[int] = field(default_factory=list[int])
+    orphans: list[int]
+    self_parents: list[int]
+    cut: list[int]
 
 
 def link(spans: Sequence[Linkable]) -> Links:
@@ -181,8 +178,8 @@ def link(spans: Sequence[Linkable]) -> Links:
         holder = holders.setdefault(span.span_id, position)
         if holder != position and span.end_time_unix_nano > spans[holder].end_time_unix_nano:
             holders[span.span_id] = position
-    links = Links(roots=[], children=[[] for _ in spans])
     parents: list[int] = []
+    links = Links(roots=[], parents=parents, children=[[] for _ in spans], orphans=[], self_parents=[], cut=[])
     for position, span in enumerate(spans):
         parent_id = span.parent_span_id
         parent = -1 if parent_id is None else holders.get(parent_id, -1)
@@ -195,11 +192,12 @@ def link(spans: Sequence[Linkable]) -> Links:
         (links.roots if parent < 0 else links.children[parent]).append(position)
     if any(map(gt, parents, count())):
         # Only where a parent stands behind its child can going up come round again.
-        _cut_cycles(links, parents)
+        _cut_cycles(links)
     return links
 
 
-def _cut_cycles(links: Links, parents: list[int]) -> None:
+def _cut_cycles(links: Links) -> None:
+    parents = links.parents
     reached = [False] * len(parents)
     _reach(links.roots, links.children, reached)
     for position in range(len(parents)):

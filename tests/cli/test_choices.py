@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import typer.main
 from command_calls import Pixie
 from otlp_lines import write
+
+from pixie_otel.cli.main import app
+from pixie_otel.config import PixieConfig
 
 
 def configure(folder: Path, *settings: str) -> None:
@@ -46,6 +50,31 @@ def test_what_is_typed_goes_first(pixie: Pixie, traces: Path, judges: Path, fold
     assert pixie("eval", traces, "--threshold", "half=0.9").code == 1
     # The threshold for the evaluator that was not asked for is left out, and not an error.
     assert pixie("eval", traces, "-e", "judges.py:half").code == 0
+
+
+def test_what_is_typed_undoes_a_setting(pixie: Pixie, traces: Path, folder: Path) -> None:
+    """A setting that says yes can be answered with no."""
+    configure(folder, "all = true", "quiet = true")
+
+    assert pixie("eval", traces).out == "PASSED: 3 of 3 judged cases passed\n"
+    assert pixie("eval", traces, "--no-all").out == "PASSED: 2 of 2 judged cases passed\n"
+    assert "SpanErrors passed" in pixie("eval", traces, "-v").out
+
+    configure(folder, "verbose = true", "max-line-bytes = 100")
+    assert pixie("eval", traces).code == 3
+    assert "SpanErrors passed" in pixie("eval", traces, "--max-line-bytes", "100000").out
+    assert "SpanErrors" not in pixie("eval", traces, "--max-line-bytes", "100000", "-q").out
+
+
+def test_every_option_is_a_setting() -> None:
+    """Whatever can be typed for a run can stand in the settings by the same name; but for what each run says anew."""
+    command = typer.main.get_command(app).commands["eval"]  # type: ignore[attr-defined]
+    options = {
+        name.lstrip("-").replace("-", "_") for param in command.params for name in param.opts if name[:2] == "--"
+    }
+    settings = {*PixieConfig.model_fields} - {"root", "source", "dataset_dir"}
+
+    assert options - {"json", "evaluator", "help"} == settings - {"evaluators", "thresholds"}
 
 
 def test_settings_can_name_finished_cases(pixie: Pixie, folder: Path) -> None:

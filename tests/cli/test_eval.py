@@ -8,14 +8,18 @@ import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_calls import Pixie
 from otlp_lines import agent, chat, line, write
 
 from pixie_otel.cli.main import main
+from pixie_otel.runs.interrupted import Terminated
 from pixie_otel.runs.run import Run
 from pixie_otel.runs.store import find_run
+from pixie_otel.runs.verdict import Verdict
+from pixie_otel.runs.writer import RunWriter
 
 
 def latest(folder: Path) -> Run:
@@ -202,6 +206,40 @@ class TestOutput:
         assert document["error"]["type"] == "InputError"
         assert document["error"]["message"] in done.err
 
+    @pytest.mark.parametrize(
+        ("arguments", "code", "said"),
+        [
+            (["--pct", "high"], 2, "'--pct'"),
+            (["--no-such-option"], 2, "--no-such-option"),
+            (["-e", "ExactMach"], 2, "did you mean ExactMatch"),
+            (["--trace", "ffffffff"], 3, "do not match the filter"),
+        ],
+    )
+    def test_json_of_wrong_usage(self, pixie: Pixie, traces: Path, arguments: list[str], code: int, said: str) -> None:
+        """However wrongly it is called, stdout holds one document that says what is wrong."""
+        done = pixie("eval", traces, "--json", *arguments)
+        document = json.loads(done.out)
+
+        assert done.code == document["exit_code"] == code
+        assert said in document["error"]["message"]
+
+    def test_json_of_a_bug(self, pixie: Pixie, traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Even what nobody foresaw is told in a document."""
+
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError("nobody foresaw")
+
+        monkeypatch.setattr("pixie_otel.traces.reader.Assembly.trace", broken)
+        done = pixie("eval", traces, "--json")
+        document = json.loads(done.out)
+
+        assert done.code == document["exit_code"] == 70
+        assert document["error"] == {"type": "ZeroDivisionError", "message": "nobody foresaw"}
+
+    def test_help_is_no_document(self, pixie: Pixie) -> None:
+        """Asked for help as well, it helps."""
+        assert pixie("eval", "--json", "--help").out.startswith("Usage: ")
+
     def test_fits_80_columns(self, pixie: Pixie, traces: Path, judges: Path) -> None:
         """No line of a report is longer than the terminal is wide."""
         arguments = ("-e", "...", "-e", f"{judges}:paris", "-e", f"{judges}:broken", "-e", "ExactMatch")
@@ -254,6 +292,66 @@ class TestInterruption:
 
         document = json.loads(pixie("eval", traces, "-e", f"{loading}:judge", "--json").out)
         assert document["exit_code"] == 130
+
+    @pytest.mark.parametrize(("interrupt", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+    def test_while_the_run_is_closed(
+        self,
+        pixie: Pixie,
+        traces: Path,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        interrupt: type[KeyboardInterrupt],
+        code: int,
+    ) -> None:
+        """Interrupted after the last case, all of them are kept and reported, and the code is that of an interrupt."""
+        close, closed = RunWriter.finish, False
+
+        def finish(writer: RunWriter, verdict: Verdict, **more: Any) -> Run:  # noqa: ANN401
+            nonlocal closed
+            if not closed:
+                closed = True
+                raise interrupt
+            return close(writer, verdict, **more)
+
+        monkeypatch.setattr(RunWriter, "finish", finish)
+        done = pixie("eval", traces)
+
+        assert done.code == code
+        assert done.out.startswith("INTERRUPTED: ")
+        assert "2 of 2 judged cases passed" in done.out
+        assert len(list(latest(folder))) == 2
+
+    def test_again_while_the_run_is_closed(
+        self, pixie: Pixie, traces: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Interrupted twice, it ends at once, says so, and keeps the results."""
+
+        def impatient(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(RunWriter, "finish", impatient)
+        done = pixie("eval", traces)
+
+        assert (done.code, done.out) == (130, "")
+        assert done.err.startswith("Interrupted again, before the run was closed; the results of what was judged (2)")
+        assert len(list(latest(folder))) == 2
+
+    @pytest.mark.parametrize(("interrupt", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+    def test_while_the_report_is_written(
+        self,
+        pixie: Pixie,
+        traces: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        interrupt: type[KeyboardInterrupt],
+        code: int,
+    ) -> None:
+        """Interrupted while it prints, it stops printing."""
+
+        def impatient(*_: object, **__: object) -> None:
+            raise interrupt
+
+        monkeypatch.setattr("pixie_otel.reports.terminal.run_report", impatient)
+        assert pixie("eval", traces).code == code
 
     def test_is_left_to_the_caller_in_other_threads(self, traces: Path, folder: Path) -> None:
         """Where no signal can be caught, the command works as ever."""

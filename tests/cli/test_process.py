@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from pixie_otel.runs.store import find_run
 COMMAND = (sys.executable, "-m", "pixie_otel")
 
 SLOW = """
-import os, sys, time
+import os, subprocess, sys, time
 
 def slow(evaluable, trace):
     if int(trace.trace_id, 16) > 1:
@@ -29,8 +30,9 @@ def slow(evaluable, trace):
     return True
 
 def noisy(evaluable):
-    os.write(2, b"")
     print("noise on stdout")
+    os.write(1, b"noise below" + os.linesep.encode())
+    subprocess.run([sys.executable, "-c", "print('noise of a program')"], check=True)
     return True
 """
 
@@ -118,12 +120,13 @@ def test_a_signal_before_the_first_case(number: signal.Signals, code: int, trace
 
 
 def test_json_is_alone_on_stdout(traces: Path, judges: Path) -> None:
-    """With `--json`, stdout holds one document and nothing that evaluators print."""
+    """With `--json`, stdout holds one document and nothing that evaluators print, or the programs that they start."""
     done = run("eval", traces, "-e", f"{judges}:noisy", "--json", folder=traces.parent)
 
     assert done.returncode == 0
     assert json.loads(done.stdout)["exit_code"] == 0
-    assert done.stderr.count("noise on stdout") == 3
+    noise = ("noise on stdout", "noise below", "noise of a program")
+    assert [done.stderr.count(text) for text in noise] == [3, 3, 3]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
@@ -176,6 +179,33 @@ def test_talk_that_nobody_hears_is_no_error(traces: Path) -> None:
         os.close(writing)
 
     assert done.returncode == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such shell")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code"),
+    [
+        ("eval traces.jsonl", ">&-", 0),
+        ("eval traces.jsonl --json", ">&-", 0),
+        ("show traces.jsonl", ">&-", 0),
+        ("eval traces.jsonl -q", "2>&-", 0),
+        ("eval nowhere.jsonl", "2>&-", 3),
+        ("eval nowhere.jsonl --json", ">&- 2>&-", 3),
+    ],
+)
+def test_streams_may_be_closed(traces: Path, arguments: str, closed: str, code: int) -> None:
+    """Where stdout or stderr is closed, as in some services, nobody is told anything, and the exit code is the same."""
+    done = subprocess.run(
+        f"{shlex.join(COMMAND)} {arguments} {closed}",
+        shell=True,
+        cwd=traces.parent,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
 
 
 def test_reads_standard_input(traces: Path) -> None:

@@ -286,13 +286,24 @@ def test_a_wrong_row_is_told_with_its_line(tmp_path: Path, row: dict[str, Any], 
 
 def test_all_wrong_rows_are_told_at_once(tmp_path: Path) -> None:
     """Rows that are no JSON and rows that are wrong are one error; what goes past fifty is counted."""
-    text = "\n".join(["nonsense", '{"input": 1}', *['{"a": 1, "b": 2}'] * 40])
+    text = "\n".join(["nonsense", '{"input": 1}', *(f'{{"a{number}": 1, "b{number}": 2}}' for number in range(40))])
     with pytest.raises(ConfigError) as caught:
         _text(tmp_path, "e.jsonl", text)
     lines = str(caught.value).splitlines()
     assert [line.split(":")[1] for line in lines[:4]] == ["1", "2", "3", "3"]
     assert len(lines) == 51
     assert lines[-1] == "and 32 more"
+
+
+def test_what_is_wrong_with_every_row_is_told_once(tmp_path: Path) -> None:
+    """A column that nobody knows is one problem, however many rows there are, and says which one may be meant."""
+    rows = "".join(f"q{number},x,y,z\n" for number in range(100))
+    with pytest.raises(ConfigError) as caught:
+        _text(tmp_path, "e.csv", f"Input,Expectation,Context,note\n{rows}")
+    lines = str(caught.value).splitlines()
+    where = f"{tmp_path / 'e.csv'}:2: "
+    assert lines[0] == f"{where}Input: no such field; did you mean input? (and in 99 more rows)"
+    assert [line.removeprefix(where).partition(":")[0] for line in lines] == ["Input", "Expectation", "Context", "note"]
 
 
 def test_a_structured_cell_that_is_no_json_is_told(tmp_path: Path) -> None:

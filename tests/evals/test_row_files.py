@@ -56,13 +56,13 @@ def test_json_documents_come_back(
 
 @given(st.lists(st.tuples(texts, texts), max_size=5))
 def test_csv_cells_are_text(folder: Path, cells: list[tuple[str, str]]) -> None:
-    """Cells come back as the text they are, with commas, quotes and line breaks; an empty one is not given."""
+    """Cells come back as the text they are, with commas, quotes and line breaks; an empty one, and a row, is none."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
     writer.writerows([("x", "y"), *cells])
     rows = _rows(folder, "a.csv", text.getvalue())
     assert [row.values for row in rows] == [
-        {name: cell for name, cell in zip("xy", pair, strict=True) if cell} for pair in cells
+        {name: cell for name, cell in zip("xy", pair, strict=True) if cell} for pair in cells if any(pair)
     ]
     assert [row.problem for row in rows] == [None] * len(rows)
 
@@ -154,7 +154,9 @@ def test_a_document_may_be_empty(folder: Path, content: str) -> None:
     [
         (b"a,b\n1\n2,3\n", 2, "1 cells, and the first line names 2 columns"),
         (b"a,b\n1,2,3\n", 2, "3 cells, and the first line names 2 columns"),
-        (b"a,\n1,2\n", 1, "the first line names the columns, and a name is empty"),
+        (b"a,\n1,2\n", 2, "2 cells, and the first line names 1 columns"),
+        (b"a,,b\n1,2,3\n", 1, "the first line names the columns, and a name is empty"),
+        (b"a,b,\n1,2,,\n1,2,,3\n", 3, "4 cells, and the first line names 2 columns"),
         (b"a, a\n1,2\n", 1, "the column 'a' stands twice"),
         (b"a\n1\n\xff\n2\n", 3, "is not UTF-8"),
         (b'a\n1\n"x"y\n', 3, "no valid CSV: ',' expected after '\"'"),
@@ -164,6 +166,12 @@ def test_a_document_may_be_empty(folder: Path, content: str) -> None:
 def test_a_broken_table_says_where(folder: Path, content: bytes, line: int, problem: str) -> None:
     """A row that does not fit the header, a bad header and torn quotes are told with their line."""
     assert Row(line, {}, problem) in _rows(folder, "a.csv", content)
+
+
+def test_what_a_spreadsheet_adds_is_passed_over(folder: Path) -> None:
+    """Empty cells behind the last column and rows of empty cells are none, wherever they stand."""
+    content = "\ufeff,,\na,b,,\n1,2,,\n,,,\n\n3,,,\n,\n"
+    assert _rows(folder, "a.csv", content) == [Row(3, {"a": "1", "b": "2"}), Row(6, {"a": "3"})]
 
 
 def test_long_cells_are_read_and_leave_no_trace(folder: Path) -> None:

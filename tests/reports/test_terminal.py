@@ -17,7 +17,7 @@ from pixie_otel.reports.case_board import CaseBoard
 from pixie_otel.reports.layout import cell_width
 from pixie_otel.reports.style import Style
 from pixie_otel.reports.terminal import ReportView, run_report, verdict_line
-from pixie_otel.runs.manifest import InputFile
+from pixie_otel.runs.manifest import InputFile, RunStatus
 from pixie_otel.runs.run import Run
 from pixie_otel.runs.verdict import Verdict, decide
 from pixie_otel.runs.writer import RunWriter
@@ -29,14 +29,15 @@ def a_run(
     verdict: Verdict | None = None,
     counts: dict[str, int] | None = None,
     problems: Sequence[Problem] = (),
+    status: RunStatus = RunStatus.FINISHED,
 ) -> Run:
     """Make a run of some judged cases, as if they came from traces."""
-    with RunWriter(None) as writer:
+    with RunWriter(None, inputs=[InputFile(path="traces.jsonl", size=1), InputFile(path="<stdin>")]) as writer:
         for case in cases:
             writer.write(case)
         return writer.finish(
             verdict or decide(writer.summary),
-            inputs=[InputFile(path="traces.jsonl")],
+            status=status,
             counts=counts or {"read": len(cases), "judged": len(cases)},
             reading={"problem_counts": {}},
             problems=problems,
@@ -119,6 +120,13 @@ def test_a_trace_may_be_several_cases() -> None:
     lines = report(a_run(case_result("a", "passed"), case_result("b", "passed"), counts={"read": 1, "judged": 1}))
 
     assert "1 trace in 1 file: all judged as 2 cases." in lines
+
+
+def test_a_run_that_was_interrupted_counts_what_was_done() -> None:
+    """Of a run that did not come to its end, nothing says that all was judged."""
+    lines = report(a_run(case_result("a", "passed"), counts={"read": 2, "judged": 2}, status=RunStatus.INTERRUPTED))
+
+    assert "2 traces in 1 file until then: 1 case judged." in lines
 
 
 def test_a_case_that_could_not_be_made_has_no_evaluator() -> None:

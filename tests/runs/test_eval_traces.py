@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from pathlib import Path
@@ -18,9 +19,10 @@ from pixie_otel.evals.evaluation import FailureKind, Outcome
 from pixie_otel.evaluable import Evaluable, collapse_named_data
 from pixie_otel.runs.eval_traces import eval_cases, eval_traces
 from pixie_otel.runs.interrupted import Interrupted, Terminated
-from pixie_otel.runs.manifest import RunStatus
+from pixie_otel.runs.manifest import InputFile, Manifest, RunStatus
 from pixie_otel.runs.run import Run
 from pixie_otel.traces.filters import TraceFilter
+from pixie_otel.traces.selectors import parse_selector
 from pixie_otel.traces.trace import Trace
 
 
@@ -52,9 +54,10 @@ class TestEvalTraces:
         """Each trace with content is a case, judged by its root's output."""
         run = eval_traces(traces, [says_paris])
 
-        assert [
-            (int(case.case.trace_id or "", 16), case.outcome) for case in run
-        ] == [(1, Outcome.PASSED), (2, Outcome.FAILED)]
+        assert [(int(case.case.trace_id or "", 16), case.outcome) for case in run] == [
+            (1, Outcome.PASSED),
+            (2, Outcome.FAILED),
+        ]
         assert run.exit_code == 1
         assert not run.passed
 
@@ -143,6 +146,8 @@ class TestEvalTraces:
             ({"concurrency": 0}, "concurrency"),
             ({"thresholds": {"Nobody": 0.5}}, "Nobody"),
             ({"evaluators": ["Nobody"]}, "Nobody"),
+            ({"evaluators": []}, "no evaluator was given"),
+            ({"select": print}, "select is <built-in function print>"),
         ],
     )
     def test_wrong_settings_are_said_before_anything_runs(
@@ -180,6 +185,52 @@ class TestEvalTraces:
         assert len(list(run)) == 1
         assert RunStatus.INTERRUPTED is run.manifest.status
 
+    @pytest.mark.parametrize(
+        "select", [pixie_otel.last_llm_call, parse_selector("last_llm_call"), "last_llm_call"], ids=type
+    )
+    def test_a_selector_may_be_a_function(self, traces: Path, select: Any) -> None:  # noqa: ANN401 - as users have it
+        """The public selector, what was made of its name, and its name are one."""
+        run = eval_traces(traces, says_paris, select=select)
+
+        assert run.manifest.settings["select"] == "last_llm_call"
+        assert [result.evaluator for case in run for result in case.results] == ["says_paris"] * 2
+
+    def test_what_was_run_on_what(self, traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """`run.json` says with which evaluators, made how and of which files, on which inputs; and never a key."""
+        key = "sk-proj-" + "a1B2c3D4" * 4
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        judge = write(
+            tmp_path / "judge.py",
+            "import os\n"
+            "class Judge:\n"
+            "    def __init__(self, model, api_key, urls=()):\n"
+            "        self.model = model\n"
+            "    def __call__(self, evaluable):\n"
+            "        raise RuntimeError('refused: ' + os.environ['OPENAI_API_KEY'])\n",
+        )
+        expect = write(tmp_path / "golden.jsonl", '{"input": "And of Italy?", "expectation": "Rome."}\n')
+        made = f'{judge}:Judge:model=small,api_key=hunter22,urls=["https://me:{key}@host"]'
+        run = eval_traces(
+            traces, ["NoRepeatedToolCalls:severity=fail", made], expect=expect, strict=True, out=tmp_path / "runs"
+        )
+        manifest = Manifest.load(run.path)
+        builtin, own = manifest.evaluators
+
+        assert (builtin.reference, builtin.parameters) == ("NoRepeatedToolCalls", {"limit": 3})
+        assert (builtin.threshold, builtin.severity, builtin.sha256) == (1.0, "fail", None)
+        assert own.reference == own.source == f"{judge}:Judge"
+        assert own.sha256 == hashlib.sha256(judge.read_bytes()).hexdigest()
+        assert own.parameters["model"] == "small"
+        assert manifest.inputs == (InputFile.of(traces),)
+        assert manifest.expect == InputFile.of(expect)
+        assert manifest.settings["strict"] is True
+        assert manifest.ended_at is not None
+        assert [kind for kind, count in run.summary.failure_kinds.items() if count] == [FailureKind.EVALUATOR]
+        written = "".join(file.read_text() for file in run.path.iterdir())
+        assert "refused" in written
+        assert key not in written
+        assert "hunter22" not in written
+
     def test_the_public_name(self, traces: Path) -> None:
         """`pixie_otel.eval_traces` is this function, and gives rows for pandas."""
         run = pixie_otel.eval_traces(traces, [says_paris], limit=1)
@@ -205,7 +256,9 @@ class TestOrder:
         for number in range(files):
             write(folder / f"{number}.jsonl", *lines[number::files])
 
-        assert _timeless(eval_traces(plain, ["...", says_paris])) == _timeless(eval_traces(folder, ["...", says_paris]))
+        for some in ({}, {"limit": 3}, {"sample": 0.7, "seed": seed, "limit": 4}):
+            judged = [_timeless(eval_traces(path, ["...", says_paris], **some)) for path in (plain, folder)]
+            assert judged[0] == judged[1]
 
 
 def _timeless(run: Run) -> list[Any]:
@@ -231,3 +284,12 @@ class TestEvalCases:
 
         assert {key: n for key, n in run.summary.outcomes.items() if n} == {Outcome.PASSED: 1, Outcome.FAILED: 1}
         assert len(eval_cases(path, ["ExactMatch"], limit=1)) == 1
+
+    def test_trace_checks_are_skipped(self, tmp_path: Path) -> None:
+        """A list of evaluators that is made for traces judges finished cases too, as far as it can."""
+        path = write(tmp_path / "cases.jsonl", '{"input": 1, "output": "Paris", "expectation": "Paris"}\n')
+        run = eval_cases(path, ["...", "ExactMatch"])
+
+        assert run.exit_code == 0
+        assert {item.skipped for item in run.summary.evaluators} == {0, 1}
+        assert eval_cases(path, "...").exit_code == 4

@@ -37,6 +37,7 @@ class TestLines:
             (PLAIN + OTHER + b'{"torn', {"torn-last-line": 1}),
             (PLAIN + OTHER[:200] + OTHER, {"torn-line": 1}),
             (PLAIN + OTHER[:200] + b"\n" + OTHER, {"bad-line": 1}),
+            (PLAIN + OTHER[:200] + OTHER[:200] + b"\n" + OTHER, {"bad-line": 1}),
             (PLAIN + b'{"foo":1}\n' + OTHER, {"not-otlp": 1}),
             (PLAIN + b"[1,2]\n5\nnull\n" + OTHER, {"not-otlp": 3}),
             (b"\x00" * 10 + PLAIN + OTHER, {"nul-bytes": 1}),
@@ -155,6 +156,15 @@ class TestSpans:
         assert [trace.trace_id for trace in found.traces] == [f"{trace:032x}" for trace in (1, 2)]
         assert found.kinds == expected.kinds == {}
 
+    def test_times_as_floats_put_traces_in_order(self) -> None:
+        """As far as floats can say them."""
+        times = [START + (number << 20) for number in (2, 1)]
+        text = "".join(line(span(1, trace=trace, startTimeUnixNano=str(time))) for trace, time in enumerate(times, 1))
+        as_floats = re.sub(r'"startTimeUnixNano":"(\d+)"', r'"startTimeUnixNano":\1.0', text)
+
+        assert [trace.trace_id for trace in read(as_floats).traces] == [f"{trace:032x}" for trace in (2, 1)]
+        assert read(as_floats).traces == read(text).traces
+
     def test_fields_in_any_order(self) -> None:
         """Attributes first, ids last."""
         backwards = dict(reversed(span(1, name="one").items()))
@@ -176,10 +186,10 @@ class TestSpans:
     def test_a_second_trace_id_in_a_span_is_told(self) -> None:
         """The first counts."""
         text = PLAIN.replace(b'"flags"', b'"traceId":"%b","flags"' % (b"a" * 32))
-        reading = read(text)
-
-        assert reading.traces == read(PLAIN).traces
-        assert reading.kinds == {"duplicate-key": 1}
+        for content in (text, text.replace(b'"parentSpanId"', b'"unknown"').replace(b'"kind":1', b'"kind":"1"')):
+            reading = read(content)
+            assert reading.traces == read(PLAIN).traces
+            assert reading.kinds == {"duplicate-key": 1}
 
     def test_spans_in_both_ways_of_writing_a_line_are_all_read(self) -> None:
         """Whatever stands beside the common form is looked for."""

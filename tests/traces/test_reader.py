@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 from pathlib import Path
 from random import Random
@@ -139,7 +140,7 @@ class TestForms:
     """Every way of writing the same traces."""
 
     @pytest.mark.parametrize("form", FORMS)
-    @settings(max_examples=40)
+    @settings(max_examples=30)
     @given(documents=DOCUMENTS)
     def test_give_the_same(self, form: str, documents: list[dict[str, Any]]) -> None:
         """Equal traces, equal counts, and nothing to say but that ids were encoded."""
@@ -180,6 +181,20 @@ class TestReader:
         assert reader.report is not report
         assert reader.report_json() == report.to_json()
         check_accounting(reader.report, first)
+
+    def test_a_file_that_is_overwritten_while_it_is_read_costs_what_was_lost(self, tmp_path: Path) -> None:
+        """Accounted for like anything else."""
+        padding = line(span(9, trace=9, name="x" * 300_000))
+        path = write(tmp_path / "a.jsonl", line(span(1)), padding, line(span(2, trace=2)))
+        reader = TraceReader(path)
+        traces = iter(reader)
+        found = [next(traces)]
+        path.write_bytes(b"?" * path.stat().st_size)
+        found += traces
+
+        assert [trace.trace_id for trace in found] == [f"{1:032x}"]
+        assert reader.report.counts == {"bad-span": 2}
+        check_accounting(reader.report, found)
 
     def test_stopping_in_the_middle_is_no_problem(self, tmp_path: Path) -> None:
         """What was opened is closed."""
@@ -259,23 +274,37 @@ class TestPublicData:
 
     def test_json_of_the_test_suite_as_text(self) -> None:
         """Whatever is in an attribute that holds text, it comes back unchanged."""
-        for path in sorted(corpora_path("JSONTestSuite").rglob("*.json")):
-            text = path.read_bytes().decode(errors="replace")
-            for key in ("input.value", "llm.input_messages.0.message.content", "gen_ai.input.messages", "metadata"):
-                (trace,) = read(line(span(1, attributes={key: text}))).traces
-                assert trace.spans[0].attributes == {key: text}
+        keys = ("input.value", "llm.input_messages.0.message.content", "gen_ai.input.messages", "metadata")
+        paths = sorted(corpora_path("JSONTestSuite").rglob("*.json"))
+        texts = [path.read_bytes().decode(errors="replace") for path in paths]
+        written = [
+            span(number, trace=number, attributes={key: text})
+            for number, (key, text) in enumerate(itertools.product(keys, texts), 1)
+        ]
+        reading = read(line(*written))
 
-    def test_naughty_strings_come_back_unchanged(self) -> None:
-        """As names, keys and values, in spans, events and log records, however they were escaped."""
-        for text in json.loads((corpora_path("BLNS") / "blns.json").read_text(encoding="utf-8")):
+        assert reading.kinds == {}
+        assert [trace.spans[0].attributes for trace in reading.traces] == [
+            {key: text} for key, text in itertools.product(keys, texts)
+        ]
+
+    @pytest.mark.parametrize("form", ["escaped", "indented", "snake_case", "upper-case ids"])
+    def test_naughty_strings_come_back_unchanged(self, form: str) -> None:
+        """As names, keys and values, in spans, events and resources, however they were escaped."""
+        texts = json.loads((corpora_path("BLNS") / "blns.json").read_text(encoding="utf-8"))
+        written = []
+        for number, text in enumerate(texts, 1):
             values = {text: "v", "text": text, "list": [text], "object": {text: text}}
-            written = span(1, name=text, attributes=values, error=text)
-            written["events"] = [{"name": text, "timeUnixNano": "1", "attributes": written["attributes"]}]
-            for form in ("escaped", "indented", "snake_case"):
-                reading = read(plain([batch(written)]), FORMS[form]([batch({**written, "traceId": "b" * 32})]))
-                assert reading.kinds == {}
-                for found in (trace.spans[0] for trace in reading.traces):
-                    assert (found.name, found.attributes) == (text, values)
-                    assert (found.events[0].name, found.events[0].attributes) == (text, values)
-                    assert found.error is not None
-                    assert found.error.message == text
+            found = span(number, trace=number, name=text, attributes=values, error=text)
+            found["events"] = [{"name": text, "timeUnixNano": "1", "attributes": found["attributes"]}]
+            written.append(batch(found, service=text, scope=text))
+        reading = read(FORMS[form](written))
+
+        assert reading.kinds == {}
+        for trace, text in zip(reading.traces, texts, strict=True):
+            (found,) = trace.spans
+            values = {text: "v", "text": text, "list": [text], "object": {text: text}}
+            assert (found.name, found.attributes) == (text, values)
+            assert (found.events[0].name, found.events[0].attributes) == (text, values)
+            assert found.error is not None
+            assert (found.error.message, found.resource, found.scope.name) == (text, {"service.name": text}, text)

@@ -14,9 +14,7 @@ from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.lines import iter_lines
 from pixie_otel.traces.report import ReadReport
 from pixie_otel.traces.stored import Spool
-from pixie_otel.traces.stores import Blocks, InputStore, SalvageStore
-
-BLOCK = 256 * 1024
+from pixie_otel.traces.stores import InputStore, SalvageStore
 
 
 def store_of(path: Path) -> tuple[InputStore, list[tuple[int, int, bytes]]]:
@@ -24,7 +22,7 @@ def store_of(path: Path) -> tuple[InputStore, list[tuple[int, int, bytes]]]:
     (source,) = find_sources([path])
     report = ReadReport()
     with open_source(source, limits=ReadLimits(), report=report) as opened:
-        store = InputStore(opened, Blocks())
+        store = InputStore(opened)
         lines = []
         for line in iter_lines(opened, ReadLimits(), report):
             store.mark(line.number, line.offset)
@@ -66,31 +64,6 @@ def test_a_file_that_was_cut_short_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="cut short"):
         store.pread(0, 10)
-
-
-@given(st.lists(st.tuples(st.integers(0, 3 * BLOCK), st.integers(0, 2 * BLOCK)), max_size=20))
-def test_blocks_give_what_lies_in_the_file(places: list[tuple[int, int]]) -> None:
-    """In any order, within a block and across, the last one being shorter."""
-    data = bytes(range(256)) * (3 * BLOCK // 256) + b"the end"
-    with Spool(len(data)) as spool:
-        spool.append(data)
-        store = InputStore(_Source(spool), Blocks())
-        for offset, wanted in places:
-            length = min(wanted, len(data) - offset)
-            assert store.pread(offset, length) == data[offset : offset + length]
-
-
-class _Source:
-    """The bytes of a spool as an input."""
-
-    def __init__(self, spool: Spool) -> None:
-        self._spool = spool
-
-    def read_at(self, offset: int, length: int) -> bytes:
-        """Give up to so many bytes."""
-        return self._spool.read_at(offset, length)
-
-    pread = read_at
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**40), st.binary(max_size=30)), max_size=10), st.integers(0, 100))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
+from typing import Final, TypeAlias
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue
@@ -10,8 +12,22 @@ from pixie_otel.traces.dialects.chat import message, text_message
 from pixie_otel.traces.dialects.values import Tree, decoded, indexed, leaf, text, tree
 from pixie_otel.traces.messages import Message
 
-__all__ = ["first_index", "flat_messages", "flat_texts", "items", "shown"]
+__all__ = ["FlatLists", "first_index", "flat_items", "flat_lists", "flat_messages", "flat_texts", "items", "shown"]
 
+FlatLists: TypeAlias = dict[str, dict[str, Tree]]
+"""OpenInference's lists by name, their items by index, and of each item the rest of each key with its value."""
+
+_LISTS: Final = tuple(
+    f"{key}."
+    for key in (
+        keys.LLM_INPUT_MESSAGES,
+        keys.LLM_OUTPUT_MESSAGES,
+        keys.LLM_TOOLS,
+        keys.LLM_PROMPTS,
+        keys.LLM_CHOICES,
+    )
+)
+_MAX_INDEX_DIGITS: Final = 9
 _TEXT_KEYS: Final = ("role", "name", "tool_call_id")
 
 
@@ -30,58 +46,100 @@ def items(branch: JsonValue, name: str) -> list[Tree]:
     return [_within(item, name) for item in _listed(branch)]
 
 
-def first_index(branch: JsonValue) -> int:
-    """Give the lowest index of a branch; 0 where it has none."""
-    return next((index for index, _ in indexed(branch)), 0)
+def flat_lists(attributes: Mapping[str, JsonValue]) -> FlatLists:
+    """Sort the keys of OpenInference's lists of an LLM call, in one pass over the attributes.
+
+    Args:
+        attributes: A span's attributes.
+
+    Returns:
+        By the list's name, then by index: the rest of each key, and its value.
+    """
+    lists: FlatLists = {}
+    for key, value in attributes.items():
+        if key.startswith(_LISTS):
+            _, name, rest = key.split(".", 2)
+            index, _, field = rest.partition(".")
+            lists.setdefault(name, {}).setdefault(index, {})[field] = value
+    return lists
 
 
-def flat_messages(branch: JsonValue, role: str) -> tuple[Message, ...] | None:
+def first_index(items_by_index: Mapping[str, Tree] | None) -> int:
+    """Give the lowest index of a list; 0 where there is none."""
+    return min((number for number, _ in _ordered(items_by_index or {})), default=0)
+
+
+def flat_items(attributes: Mapping[str, JsonValue], lists: FlatLists, name: str) -> Iterator[Tree]:
+    """Give the items of a list in order, each with its keys as they were sorted.
+
+    Args:
+        attributes: A span's attributes: the whole list may stand there in one, as JSON.
+        lists: The sorted keys.
+        name: The list's name: ``input_messages``, ``output_messages``, ``tools``, ``prompts`` or ``choices``.
+    """
+    by_index = lists.get(name)
+    if by_index is not None and (ordered := _ordered(by_index)):
+        yield from (fields for _, fields in ordered)
+    elif (whole := attributes.get(keys.LLM_PREFIX + name)) is not None:
+        yield from _listed(whole)
+
+
+def flat_messages(found_items: Iterable[Tree], role: str) -> tuple[Message, ...] | None:
     """Read a list of messages.
 
     Args:
-        branch: What stands at ``llm.input_messages`` or ``llm.output_messages``.
+        found_items: The items of ``llm.input_messages`` or ``llm.output_messages``.
         role: The role of messages that do not say their own.
 
     Returns:
         The messages; ``None`` where there are none, or where nothing of them is left because it was hidden.
     """
-    if branch is None:
-        return None
     found: list[Message] = []
     hidden = left = False
-    for item in items(branch, "message"):
-        if (plain := _quickly(item)) is not None:
+    for fields in found_items:
+        if (plain := _quickly(fields)) is not None:
             left = True
             found.append(plain)
             continue
-        said = _as_chat(item)
+        said = _as_chat(_within(tree(fields, ("",)), "message"))
         hidden = bool(said.pop("hidden")) or hidden
         left = left or bool(said["parts"] or said["tool_calls"])
         found.append(message(said, role=role))
     return tuple(found) if found and (left or not hidden) else None
 
 
-def flat_texts(branch: JsonValue, name: str, role: str) -> tuple[Message, ...] | None:
+def flat_texts(whole: JsonValue, found_items: Iterable[Tree], name: str, role: str) -> tuple[Message, ...] | None:
     """Read the texts of a completion call, prompts or choices, as messages.
 
     Args:
-        branch: What stands at ``llm.prompts`` or ``llm.choices``.
+        whole: What stands at ``llm.prompts`` or ``llm.choices`` itself: some write a list of texts there.
+        found_items: The items of the list.
         name: What each is called: ``prompt`` or ``completion``.
         role: Who said them.
     """
-    listed = decoded(branch)
+    listed = decoded(whole)
     if isinstance(listed, list) and any(isinstance(item, str) for item in listed):
         said = [text(shown(item)) for item in listed]
     else:
-        said = [text(shown(item.get("text"))) for item in items(branch, name)]
+        said = [text(shown(_within(tree(item, ("",)), name).get("text"))) for item in found_items]
     return tuple(message({"content": item}, role=role) for item in said if item) or None
 
 
-def _quickly(item: Tree) -> Message | None:
+def _ordered(by_index: Mapping[str, Tree]) -> list[tuple[int, Tree]]:
+    found = [
+        (int(index), fields)
+        for index, fields in by_index.items()
+        if index.isascii() and index.isdigit() and len(index) <= _MAX_INDEX_DIGITS
+    ]
+    found.sort(key=itemgetter(0))
+    return found
+
+
+def _quickly(fields: Tree) -> Message | None:
     """Read a message of a role and a text, as most are; ``None`` for one with anything else in it."""
-    if len(item) != 2:
+    if len(fields) != 2:
         return None
-    role, content = item.get("role"), item.get("content")
+    role, content = fields.get("message.role"), fields.get("message.content")
     if not isinstance(role, str) or not isinstance(content, str) or not content or content == keys.OI_REDACTED:
         return None
     return text_message(role, content)

@@ -15,7 +15,7 @@ from pixie_otel.evaluable import Document, JsonValue
 from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.message_events import event_messages, event_values
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
-from pixie_otel.traces.dialects.toolcalls import tool_definitions
+from pixie_otel.traces.dialects.toolcalls import tool_list
 from pixie_otel.traces.dialects.values import decoded, json_object, number, text, whole
 from pixie_otel.traces.messages import AssistantMessage, SystemMessage
 from pixie_otel.traces.spans import ObservationKind, SpanEvent
@@ -172,9 +172,7 @@ def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.request_top_p = number(attributes.get(keys.GENAI_REQUEST_TOP_P))
     reading.response_id = text(attributes.get(keys.GENAI_RESPONSE_ID))
     reading.output_type = text(attributes.get(keys.GENAI_OUTPUT_TYPE))
-    tools = decoded(attributes.get(keys.GENAI_TOOL_DEFINITIONS))
-    if isinstance(tools, list):
-        reading.tool_definitions = tool_definitions(tools) or None
+    reading.tool_definitions = tool_list(attributes.get(keys.GENAI_TOOL_DEFINITIONS)) or None
 
 
 def _read_finish(attributes: Mapping[str, JsonValue], reading: Reading) -> None:

@@ -12,7 +12,16 @@ from typing import Final
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
-from pixie_otel.traces.dialects.flat_messages import first_index, flat_messages, flat_texts, items, shown
+from pixie_otel.traces.dialects.flat_messages import (
+    FlatLists,
+    first_index,
+    flat_items,
+    flat_lists,
+    flat_messages,
+    flat_texts,
+    items,
+    shown,
+)
 from pixie_otel.traces.dialects.provider import read_parameters, read_request, read_response
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
@@ -52,24 +61,38 @@ ROOTS: Final = frozenset(
 """The first segments of the keys that this dialect reads."""
 
 _JSON_MIME: Final = "application/json"
-_TREES: Final = (
-    keys.LLM_INPUT_MESSAGES,
-    keys.LLM_OUTPUT_MESSAGES,
-    keys.LLM_TOOLS,
-    keys.LLM_PROMPTS,
-    keys.LLM_CHOICES,
+_INPUT: Final = "input_messages"
+_OUTPUT: Final = "output_messages"
+_DOCUMENT_TREES: Final = (
     keys.OI_RETRIEVAL_DOCUMENTS,
     keys.OI_RERANKER_INPUT_DOCUMENTS,
     keys.OI_RERANKER_OUTPUT_DOCUMENTS,
-    keys.OI_EMBEDDINGS,
 )
-_LLM_SIGNS: Final = (keys.LLM_MODEL_NAME, keys.LLM_TOKENS_PROMPT, keys.LLM_TOKENS_COMPLETION, keys.LLM_SYSTEM)
 _KINDS: Final = {kind.value: kind for kind in ObservationKind}
 _NO_KINDS: Final = frozenset({"", "unknown", "unspecified"})
 _SIGNS: Final = (
-    ("reranker", ObservationKind.RERANKER),
-    ("retrieval", ObservationKind.RETRIEVER),
-    ("embedding", ObservationKind.EMBEDDING),
+    ((keys.OI_RERANKER_INPUT_DOCUMENTS, keys.OI_RERANKER_OUTPUT_DOCUMENTS), ObservationKind.RERANKER),
+    ((keys.OI_RETRIEVAL_DOCUMENTS,), ObservationKind.RETRIEVER),
+    ((keys.OI_EMBEDDINGS,), ObservationKind.EMBEDDING),
+    (
+        (
+            keys.LLM_OUTPUT_MESSAGES,
+            keys.LLM_MODEL_NAME,
+            keys.LLM_TOKENS_PROMPT,
+            keys.LLM_TOKENS_COMPLETION,
+            keys.LLM_SYSTEM,
+        ),
+        ObservationKind.LLM,
+    ),
+)
+"""Which keys, or beginnings of keys, only spans of a kind have."""
+_CONTENT_KEYS: Final = (
+    keys.INPUT_VALUE,
+    keys.OUTPUT_VALUE,
+    keys.LLM_INPUT_MESSAGES,
+    keys.LLM_TOOLS,
+    keys.LLM_PROMPTS,
+    keys.LLM_CHOICES,
 )
 _TOOL_OUTPUT_KEYS: Final = frozenset({"tool_name", "raw_input", "raw_output"})
 _DOCUMENT_TEXTS: Final = frozenset({"content", "page_content", "text"})
@@ -88,9 +111,8 @@ def read(span: SpanFacts) -> Reading | None:
         The reading; ``None`` where none of its keys is there.
     """
     attributes = span.attributes
-    branches = tree(attributes, _TREES)
-    kind = _kind(attributes, branches)
-    if kind is None and not branches and keys.INPUT_VALUE not in attributes and keys.OUTPUT_VALUE not in attributes:
+    kind = _kind(attributes)
+    if kind is None and not any(key.startswith(_CONTENT_KEYS) for key in attributes):
         return None
     metadata = json_object(attributes.get(keys.METADATA))
     reading = Reading(
@@ -102,12 +124,8 @@ def read(span: SpanFacts) -> Reading | None:
     )
     if keys.OI_REDACTED in (attributes.get(keys.INPUT_VALUE), attributes.get(keys.OUTPUT_VALUE)):
         reading.notes = ("content was hidden by the producer (OPENINFERENCE_HIDE_*)",)
-    first = first_index(leaf(branches, "llm", "input_messages"))
-    if first > 1:
-        # A full span drops its oldest attributes; index 0 is missing also where there are no instructions.
-        reading.notes += (f"the messages before number {first} are missing",)
     if kind is ObservationKind.LLM:
-        _read_llm(attributes, branches, reading)
+        _read_llm(attributes, reading)
         return reading
     reading.input = _value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE)
     reading.output = _value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE)
@@ -115,28 +133,25 @@ def read(span: SpanFacts) -> Reading | None:
         case ObservationKind.TOOL:
             _read_tool(attributes, reading)
         case ObservationKind.RETRIEVER | ObservationKind.RERANKER:
-            _read_documents(attributes, branches, reading)
+            _read_documents(attributes, reading)
         case ObservationKind.EMBEDDING:
-            _read_embedding(attributes, branches, reading)
+            _read_embedding(attributes, reading)
         case ObservationKind.AGENT | ObservationKind.CHAIN:
-            reading.input_messages = flat_messages(leaf(branches, "llm", "input_messages"), "user")
-            reading.output_messages = flat_messages(leaf(branches, "llm", "output_messages"), "assistant")
+            _read_messages(attributes, flat_lists(attributes), reading)
         case _:
             pass
     return reading
 
 
-def _kind(attributes: Mapping[str, JsonValue], branches: Tree) -> ObservationKind | None:
+def _kind(attributes: Mapping[str, JsonValue]) -> ObservationKind | None:
     said = text(attributes.get(keys.OI_SPAN_KIND))
-    if said is not None and said.strip().lower() not in _NO_KINDS:
+    if said is not None and (name := said.strip().lower()) not in _NO_KINDS:
         # A kind that is not OpenInference's says nothing; what else is on the span may say more.
-        return _KINDS.get(said.strip().lower())
+        return _KINDS.get(name)
     # The key is set first and a full span drops its oldest attributes first, so long conversations lose it.
-    for branch, kind in _SIGNS:
-        if branch in branches:
+    for prefix, kind in _SIGNS:
+        if any(key.startswith(prefix) for key in attributes):
             return kind
-    if leaf(branches, "llm", "output_messages") is not None or any(key in attributes for key in _LLM_SIGNS):
-        return ObservationKind.LLM
     return None
 
 
@@ -154,15 +169,25 @@ def _session(metadata: dict[str, JsonValue] | None) -> str | None:
     return next((found for key in _SESSION_KEYS if (found := text(metadata.get(key)))), None)
 
 
-def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Reading) -> None:
-    said = branches.get("llm")
-    reading.input_messages = flat_messages(leaf(said, "input_messages"), "user")
-    reading.output_messages = flat_messages(leaf(said, "output_messages"), "assistant")
+def _read_messages(attributes: Mapping[str, JsonValue], lists: FlatLists, reading: Reading) -> None:
+    reading.input_messages = flat_messages(flat_items(attributes, lists, _INPUT), "user")
+    reading.output_messages = flat_messages(flat_items(attributes, lists, _OUTPUT), "assistant")
+    first = first_index(lists.get(_INPUT))
+    if first > 1:
+        # A full span drops its oldest attributes; index 0 is missing also where there are no instructions.
+        reading.notes += (f"the messages before number {first} are missing",)
+
+
+def _read_llm(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
+    lists = flat_lists(attributes)
+    _read_messages(attributes, lists, reading)
     if reading.input_messages is None:
-        reading.input_messages = flat_texts(leaf(said, "prompts"), "prompt", "user")
+        prompts = flat_items(attributes, lists, "prompts")
+        reading.input_messages = flat_texts(attributes.get(keys.LLM_PROMPTS), prompts, "prompt", "user")
     if reading.output_messages is None:
-        reading.output_messages = flat_texts(leaf(said, "choices"), "completion", "assistant")
-    tools = [item.get("json_schema", item) for item in items(leaf(said, "tools"), "tool")]
+        choices = flat_items(attributes, lists, "choices")
+        reading.output_messages = flat_texts(attributes.get(keys.LLM_CHOICES), choices, "completion", "assistant")
+    tools = [_tool(item) for item in flat_items(attributes, lists, "tools")]
     reason = text(attributes.get(keys.LLM_FINISH_REASON))
     model = text(attributes.get(keys.LLM_MODEL_NAME))
     reading.provider = text(attributes.get(keys.LLM_PROVIDER)) or text(attributes.get(keys.LLM_SYSTEM))
@@ -180,6 +205,14 @@ def _read_llm(attributes: Mapping[str, JsonValue], branches: Tree, reading: Read
     if (parameters := attributes.get(keys.LLM_INVOCATION_PARAMETERS)) is not None:
         reading.fill(read_parameters(parameters))
     _read_bodies(attributes, reading)
+
+
+def _tool(fields: Tree) -> JsonValue:
+    found = fields.get("tool.json_schema", fields.get("json_schema"))
+    if found is not None:
+        return found
+    inner = tree(fields, ("tool",)).get("tool")
+    return inner.get("json_schema", inner) if isinstance(inner, dict) else fields
 
 
 def _read_bodies(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
@@ -224,7 +257,8 @@ def _read_tool(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.result = decoded(reading.output)
 
 
-def _read_documents(attributes: Mapping[str, JsonValue], branches: Tree, reading: Reading) -> None:
+def _read_documents(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
+    branches = tree(attributes, _DOCUMENT_TREES)
     said = json_mapping(reading.input)
     reading.query = text(attributes.get(keys.OI_RERANKER_QUERY)) or text(reading.input) or text(said.get("query"))
     for path in (("retrieval", "documents"), ("reranker", "output_documents")):
@@ -250,8 +284,8 @@ def _document(item: Tree) -> Document:
     )
 
 
-def _read_embedding(attributes: Mapping[str, JsonValue], branches: Tree, reading: Reading) -> None:
-    embeddings = items(leaf(branches, "embedding", "embeddings"), "embedding")
+def _read_embedding(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
+    embeddings = items(leaf(tree(attributes, (keys.OI_EMBEDDINGS,)), "embedding", "embeddings"), "embedding")
     texts = (text(shown(item.get("text"))) for item in embeddings)
     reading.texts = tuple(found for found in texts if found) or None
     reading.response_model = text(attributes.get(keys.OI_EMBEDDING_MODEL)) or text(attributes.get(keys.LLM_MODEL_NAME))

@@ -48,6 +48,13 @@ _REQUEST_KINDS: Final = {
     "rerank": ObservationKind.RERANKER,
 }
 _TREES: Final = (keys.GENAI_PROMPT, keys.GENAI_COMPLETION, keys.TRACELOOP_FUNCTIONS)
+_OWN_KEYS: Final = (
+    keys.TRACELOOP_PREFIX,
+    keys.TRACELOOP_REQUEST_TYPE,
+    keys.TRACELOOP_FUNCTIONS,
+    keys.GENAI_PROMPT,
+    keys.GENAI_COMPLETION,
+)
 _RESULT_EVENTS: Final = (keys.TRACELOOP_QUERY_RESULT, keys.TRACELOOP_SEARCH_RESULT)
 _SESSION_NAMES: Final = ("session_id", "thread_id", "conversation_id", "chat_id")
 
@@ -62,6 +69,8 @@ def read(span: SpanFacts) -> Reading | None:
         The reading; ``None`` where none of its own keys is there.
     """
     attributes = span.attributes
+    if not span.events and not any(key.startswith(_OWN_KEYS) for key in attributes):
+        return None
     branches = tree(attributes, _TREES)
     prompts = _messages(leaf(branches, "gen_ai", "prompt"), "user")
     completions = _messages(leaf(branches, "gen_ai", "completion"), "assistant")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from pixie_otel.evaluable import JsonValue, ToolCall
 from pixie_otel.traces.dialects.values import decoded, json_object, text
 from pixie_otel.traces.spans import ToolDefinition
 
-__all__ = ["listed_calls", "tool_call", "tool_definition", "tool_definitions"]
+__all__ = ["listed_calls", "tool_call", "tool_definition", "tool_definitions", "tool_list"]
 
 _INNER_KEYS: Final = ("function", "custom", "toolUse", "function_call", "functionCall", "tool_call")
 _ARGUMENT_KEYS: Final = ("arguments", "args", "input")
@@ -30,7 +31,8 @@ def tool_call(value: dict[str, JsonValue]) -> ToolCall:
     arguments = next((decoded(inner[key]) for key in _ARGUMENT_KEYS if inner.get(key) is not None), None)
     identity = None
     for key in _ID_KEYS:
-        identity = identity or text(value.get(key)) or text(inner.get(key))
+        if identity is None and (key in value or key in inner):
+            identity = text(value.get(key)) or text(inner.get(key))
     name = text(inner.get("name")) or text(inner.get("toolName")) or ""
     return ToolCall(name=name, arguments=arguments, id=identity)
 
@@ -57,8 +59,31 @@ def tool_definitions(values: Iterable[JsonValue]) -> tuple[ToolDefinition, ...]:
     Returns:
         Those that have a name.
     """
-    found = (tool_definition(value) for value in values)
+    found = [_known_definition(value) if isinstance(value, str) else tool_definition(value) for value in values]
     return tuple(definition for definition in found if definition is not None)
+
+
+def tool_list(value: JsonValue) -> tuple[ToolDefinition, ...]:
+    """Read a list of tools that a model was offered.
+
+    Args:
+        value: The list, or JSON text of it.
+    """
+    if isinstance(value, str):
+        return _known_list(value)
+    return tool_definitions(value) if isinstance(value, list) else ()
+
+
+# An app offers its models the same tools on every call, so the same text comes again and again.
+@lru_cache(maxsize=512)
+def _known_definition(text_of_it: str) -> ToolDefinition | None:
+    return tool_definition(text_of_it)
+
+
+@lru_cache(maxsize=128)
+def _known_list(text_of_it: str) -> tuple[ToolDefinition, ...]:
+    found = decoded(text_of_it)
+    return tool_definitions(found) if isinstance(found, list) else ()
 
 
 def tool_definition(value: JsonValue) -> ToolDefinition | None:
@@ -74,14 +99,14 @@ def tool_definition(value: JsonValue) -> ToolDefinition | None:
     if found is None:
         return None
     for key in ("function", "toolSpec"):
-        if (inner := json_object(found.get(key))) is not None:
+        if key in found and (inner := json_object(found[key])) is not None:
             found = inner
     name = text(found.get("name"))
     if name is None:
         return None
     parameters: dict[str, JsonValue] | None = None
     for key in _SCHEMA_KEYS:
-        if (schema := json_object(found.get(key))) is not None:
+        if key in found and (schema := json_object(found[key])) is not None:
             parameters = json_object(schema.get("json")) or schema
             break
     return ToolDefinition(name=name, description=text(found.get("description")), parameters=parameters)
