@@ -10,7 +10,7 @@ from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import message, text_message
 from pixie_otel.traces.dialects.values import Tree, decoded, indexed, leaf, text, tree
-from pixie_otel.traces.messages import Message
+from pixie_otel.traces.messages import Message, TextContent, ToolResultMessage
 
 __all__ = ["FlatLists", "first_index", "flat_items", "flat_lists", "flat_messages", "flat_texts", "items", "shown"]
 
@@ -136,13 +136,16 @@ def _ordered(by_index: Mapping[str, Tree]) -> list[tuple[int, Tree]]:
 
 
 def _quickly(fields: Tree) -> Message | None:
-    """Read a message of a role and a text, as most are; ``None`` for one with anything else in it."""
-    if len(fields) != 2:
-        return None
+    """Read a message of a role and a text, or a tool's answer, as most are; ``None`` for one with more in it."""
     role, content = fields.get("message.role"), fields.get("message.content")
     if not isinstance(role, str) or not isinstance(content, str) or not content or content == keys.OI_REDACTED:
         return None
-    return text_message(role, content)
+    if len(fields) == 2:
+        return text_message(role, content)
+    identity = fields.get("message.tool_call_id")
+    if len(fields) == 3 and role == "tool" and isinstance(identity, str) and identity:
+        return ToolResultMessage(content=(TextContent(content),), tool_call_id=identity)
+    return None
 
 
 def _listed(branch: JsonValue) -> list[Tree]:
