@@ -65,7 +65,7 @@ class CaseFile:
             try:
                 evaluable = _evaluable(row)
                 case_id = row.id or _input_id(evaluable, inputs)
-                name = row.description or _title(evaluable) or case_id
+                name = (row.description or "").strip() or _title(evaluable) or case_id
             except ValueError as error:
                 problems.add(line, str(error))
                 continue

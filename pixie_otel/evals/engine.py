@@ -1,11 +1,11 @@
 """The engine: cases times evaluators, one result a case, as each is done.
 
-Our own evaluators are called on the spot. Users' evaluators get copies of the case and a time limit, and are called in
-threads, or on an event loop where they are ``async``; what hangs is left alone and replaced, so that it blocks neither
-the other cases nor the exit. Which result comes first depends on how long each takes; what it says does not.
+Our own evaluators are called on the spot. Users' evaluators get copies of the case, and of the trace where they take
+it, and a time limit; they are called in threads, or on an event loop where they are ``async``. What hangs is left alone
+and replaced, so that it blocks neither the other cases nor the exit. Which result comes first depends on how long each
+takes; what it says does not.
 
-Two things users' evaluators share. The trace is not copied, which would cost more than most judging; they leave it as
-it is. And what they print goes to `sys.stdout` as ever; that is one for the whole process, so a command that writes
+What users' evaluators print goes to `sys.stdout` as ever; that is one for the whole process, so a command that writes
 data there points it elsewhere for as long as it judges.
 """
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pixie_otel.errors import ConfigError
 from pixie_otel.evals.case import Case, CaseResult
@@ -34,12 +34,15 @@ if TYPE_CHECKING:
 
 __all__ = ["eval_cases", "eval_traces"]
 
+_Evaluators: TypeAlias = str | Callable[..., Any] | Iterable[str | Callable[..., Any]]
+
 _DEFAULTS: Final = ("...",)
+_SELECTORS: Final[Mapping[object, str]] = {root: "root", last_llm_call: "last_llm_call", llm_calls: "llm_calls"}
 
 
 def eval_traces(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    evaluators: Any = _DEFAULTS,
+    evaluators: _Evaluators = _DEFAULTS,
     *,
     select: str | Selector | Callable[..., Any] = "root",
     expect: str | os.PathLike[str] | None = None,
@@ -141,7 +144,7 @@ def eval_traces(
 
 def eval_cases(
     path: str | os.PathLike[str],
-    evaluators: Any,
+    evaluators: _Evaluators,
     *,
     thresholds: Thresholds | float | Mapping[str, float | None] | None = None,
     pct: float = 1.0,
@@ -277,18 +280,16 @@ class _Work:
 def _selector(select: str | Selector | Callable[..., Any]) -> Selector:
     if isinstance(select, Selector):
         return select
-    if select in {root, last_llm_call, llm_calls}:
-        select = select.__name__
-    if not isinstance(select, str):
-        raise ConfigError(
-            f"select is {select!r}: give a text such as 'tool:search*', or pixie_otel.root, .last_llm_call or .llm_calls"
-        )
-    return parse_selector(select)
+    text = select if isinstance(select, str) else _SELECTORS.get(select)
+    if text is None:
+        known = ", ".join(f"pixie_otel.{name}" for name in _SELECTORS.values())
+        raise ConfigError(f"select is {select!r}: give a text such as 'tool:search*', or one of {known}")
+    return parse_selector(text)
 
 
-def _loaded(evaluators: Any, thresholds: Thresholds) -> list[BoundEvaluator]:  # noqa: ANN401 - one of many kinds, or several
-    is_one = isinstance(evaluators, str) or callable(evaluators)
-    loaded = load_evaluators([evaluators] if is_one else evaluators)
+def _loaded(evaluators: _Evaluators, thresholds: Thresholds) -> list[BoundEvaluator]:
+    several = [evaluators] if isinstance(evaluators, str) or callable(evaluators) else evaluators
+    loaded = load_evaluators(several)
     if not loaded:
         raise ConfigError("no evaluator was given: name some, or leave them out for the trace checks")
     thresholds.check([evaluator.name for evaluator in loaded])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
 from weakref import ReferenceType, ref
@@ -27,16 +26,7 @@ from pixie_otel.traces.tree import ObservationNode, link, nodes, order
 
 __all__ = ["Assembly"]
 
-_PLAIN_HEAD: Final = re.compile(
-    rb'\{"traceId":"[0-9a-f]{32}+","spanId":"((?!0{16})[0-9a-f]{16}+)"'
-    rb'(?:,"traceState":"[^"]*+")?+(?:,"parentSpanId":"((?!0{16})[0-9a-f]{16}+|)")?+(?:,"flags":[0-9]*+)?+'
-    rb',"name":"[^"]*+","kind":[0-9],"startTimeUnixNano":"([0-9]{1,19}+)","endTimeUnixNano":"([0-9]{1,19}+)"'
-)
-_PLAIN_ENDS: Final = tuple(b'}}],"status":{%b}}' % code for code in (b"", b'"code":0', b'"code":1', b'"code":2'))
-"""How most spans begin and end: all that a tree needs of them is there, and the rest need not be decoded for it.
-
-As the status comes right after the attributes, none of those were dropped.
-"""
+_BEFORE_ATTRIBUTES: Final = b',"attributes":['
 
 
 class _Account:
@@ -137,7 +127,8 @@ class Assembly:
         account = self._account
         for problem in trace_problems(records, links, trace_id=account.trace_id, source=source):
             account.add(problem)
-        start = next((record.start_time_unix_nano for record in records if record.start_time_unix_nano), 0)
+        # Those without a start come first.
+        start = records[0].start_time_unix_nano or next(filter(None, (r.start_time_unix_nano for r in records)), 0)
         roots = nodes([ObservationNode(record) for record in records], links)
         trace = Trace(account.trace_id, roots, problems=account.problems, source=source, start_time_unix_nano=start)
         account.trace = ref(trace)
@@ -148,23 +139,22 @@ class Assembly:
         if isinstance(entry.store, SalvageStore):
             # What was salvaged lies in a spool that may be gone when the span is decoded.
             complain.known_line = entry.store.line_of(offset)
-        head = _PLAIN_HEAD.match(data) if data.endswith(_PLAIN_ENDS) else None
+        head = _head(data) if entry.plain else None
         if head is None:
             record = self._looked_into(data, entry, complain)
             if record is None:
                 self._report.bad_spans += 1
                 return
         else:
-            written_id, parent_id, start, end = head.groups()
-            complain.span_id = span_id = written_id.decode()
+            complain.span_id = head.span_id
             record = SpanRecord(
                 data=data,
                 origin=entry.origin,
                 trace_id=self._account.trace_id,
-                span_id=span_id,
-                parent_span_id=parent_id.decode() if parent_id else None,
-                start_time_unix_nano=int(start),
-                end_time_unix_nano=int(end),
+                span_id=head.span_id,
+                parent_span_id=head.parent_span_id or None,
+                start_time_unix_nano=head.start_time_unix_nano,
+                end_time_unix_nano=head.end_time_unix_nano,
                 complain=complain,
             )
         first = self._first.setdefault(record.span_id, record)
@@ -283,6 +273,14 @@ class Assembly:
         if stray is not None and stray.event_name == keys.GENAI_EVENT_CHOICE:
             record.logs.append(wire.decode_log(self._indexer.salvage.pread(stray.offset, stray.length)))
             self._report.log_records_used += 1
+
+
+def _head(data: bytes) -> wire.WireHead | None:
+    """Decode what stands before the attributes of a plain span; ``None`` where the input is no longer what it was."""
+    try:
+        return wire.decode_head(data[: data.find(_BEFORE_ATTRIBUTES)] + b"}")
+    except ValueError:
+        return None
 
 
 def _made_up_id(span: wire.WireSpan, complain: Complain) -> str:

@@ -23,10 +23,12 @@ class Entry(NamedTuple):
     Attributes:
         store: Where the record lies.
         origin: Its input, resource and scope.
+        plain: Whether what stands before the attributes is all that a tree needs of the span.
     """
 
     store: Store
     origin: Origin
+    plain: bool
 
 
 class Contexts:
@@ -40,12 +42,14 @@ class Contexts:
         self._spool = spool
         self._places: list[tuple[Store, str]] = []
         self._rows = array("Q")
-        self._numbers: dict[tuple[int, str, bytes, bytes, bool], int] = {}
+        self._numbers: dict[tuple[int, str, bytes, bytes, int], int] = {}
         self._number_bytes = 0
         self._entries: dict[int, Entry] = {}
         self._entry_bytes = 0
 
-    def number(self, store: Store, source: str, resource: bytes, scope: bytes, *, logs: bool) -> int:
+    def number(
+        self, store: Store, source: str, resource: bytes, scope: bytes, *, logs: bool = False, plain: bool = False
+    ) -> int:
         """Give the number of a combination, one that it had before where that is still known.
 
         Args:
@@ -54,8 +58,10 @@ class Contexts:
             resource: The resource's JSON.
             scope: The scope's JSON.
             logs: Whether the records are log records.
+            plain: Whether they are spans of which `Entry.plain` is true.
         """
-        known = (id(store), source, resource, scope, logs)
+        flags = plain << 1 | logs
+        known = (id(store), source, resource, scope, flags)
         number = self._numbers.get(known)
         if number is None:
             size = len(resource) + len(scope)
@@ -63,7 +69,7 @@ class Contexts:
                 self._numbers.clear()
                 self._number_bytes = 0
             self._number_bytes += size
-            number = self._numbers[known] = self._put(store, source, resource, scope, logs=logs)
+            number = self._numbers[known] = self._put(store, source, resource, scope, flags)
         return number
 
     def entry(self, number: int) -> Entry:
@@ -75,10 +81,10 @@ class Contexts:
         entry = self._entries.get(number)
         if entry is None:
             place, offset, resource_length, scope_length = self._rows[number * _FIELDS : (number + 1) * _FIELDS]
-            store, source = self._places[place >> 1]
+            store, source = self._places[place >> 2]
             data = self._spool.read_at(offset, resource_length + scope_length)
             origin = Origin(source, data[:resource_length], data[resource_length:], logs=bool(place & 1))
-            entry = Entry(store, origin)
+            entry = Entry(store, origin, plain=bool(place & 2))
             if len(self._entries) >= _MOST_ENTRIES or self._entry_bytes + len(data) > _MOST_BYTES:
                 self._entries.clear()
                 self._entry_bytes = 0
@@ -86,7 +92,7 @@ class Contexts:
             self._entries[number] = entry
         return entry
 
-    def _put(self, store: Store, source: str, resource: bytes, scope: bytes, *, logs: bool) -> int:
+    def _put(self, store: Store, source: str, resource: bytes, scope: bytes, flags: int) -> int:
         # Inputs are read one after another, each with its own store beside the one for what was salvaged.
         last = self._places[-2:]
         place = (store, source)
@@ -94,6 +100,6 @@ class Contexts:
             self._places.append(place)
         position = len(self._places) - 1 if self._places[-1] == place else len(self._places) - 2
         number = len(self._rows) // _FIELDS
-        self._rows.extend((position << 1 | logs, self._spool.size, len(resource), len(scope)))
+        self._rows.extend((position << 2 | flags, self._spool.size, len(resource), len(scope)))
         self._spool.append(resource + scope)
         return number

@@ -34,14 +34,20 @@ from pixie_otel.traces.stores import InputStore, SalvageStore, Store
 
 __all__ = ["Indexer"]
 
-_IDS: Final = rb'\{"traceId":"((?!0{32})[0-9a-f]{32}+)","spanId":"[0-9a-f]{16}+"'
-_HEAD: Final = re.compile(_IDS)
-_COMMON_HEAD: Final = re.compile(
-    _IDS + rb'(?:,"traceState":"[^"]*+")?+(?:,"parentSpanId":"[^"]*+")?+(?:,"flags":[^,]*+)?+'
-    rb',"name":"[^"]*+","kind":[^,]*+,"startTimeUnixNano":"([0-9]{1,19}+)"'
-)
-"""How a span begins where an exporter wrote it, so that trace id and start are known without decoding it."""
+_SPAN_ID: Final = rb"(?!0{16})[0-9a-f]{16}+"
+_TRACE_ID: Final = rb'\{"traceId":"((?!0{32})[0-9a-f]{32}+)","spanId":"'
+_HEAD: Final = re.compile(_TRACE_ID + rb'[0-9a-f]{16}+"')
 _START_KEY: Final = b'"startTimeUnixNano":"'
+_PLAIN_HEAD: Final = re.compile(
+    _TRACE_ID + _SPAN_ID + rb'"(?:,"traceState":"[^"]*+")?+(?:,"parentSpanId":"(?:' + _SPAN_ID + rb')?+")?+'
+    rb'(?:,"flags":[0-9]*+)?+,"name":"[^"]*+","kind":[0-9]'
+    rb',"startTimeUnixNano":"([0-9]{1,19}+)","endTimeUnixNano":"[0-9]{1,19}+","attributes":\['
+)
+_PLAIN_ENDS: Final = tuple(b'}}],"status":{%b}}' % code for code in (b"", b'"code":0', b'"code":1', b'"code":2'))
+"""How most spans begin and end: all that a tree needs of them stands before the attributes.
+
+As the status comes right after the attributes, none of those were dropped.
+"""
 _BETWEEN: Final = re.compile(rb"\s*,\s*")
 _SOUGHT_BYTES: Final = 64
 
@@ -143,19 +149,21 @@ class Indexer:
     ) -> int:
         """Index the spans of a scope, which stand behind a position, and give the position behind them."""
         data, offset = piece.data, piece.offset
-        add, common_head = self.index.add, _COMMON_HEAD.match
-        context = self.contexts.number(store, *shared, logs=False)
+        add, plain_head = self.index.add, _PLAIN_HEAD.match
+        context = self.contexts.number(store, *shared, plain=True)
         self._report.spans_read += len(spans)
         position = _found(data, spans[0], position)
         for span in spans:
             length = len(span)
             # The position is a guess: what nobody asked for may hold the same text and something else after it.
             is_there = data.startswith(span, position)
-            if is_there and (found := common_head(data, position)) is not None:
-                trace_id, start = found.groups()
+            head = plain_head(data, position) if data.endswith(_PLAIN_ENDS, position, position + length) else None
+            if is_there and head is not None:
+                trace_id, start = head.groups()
                 add(unhexlify(trace_id), int(start), offset + position, length, context)
-            elif is_there and (found := _HEAD.match(data, position)) is not None:
-                add(unhexlify(found[1]), _start(bytes(span)), offset + position, length, context)
+            elif is_there and (ids := _HEAD.match(data, position)) is not None:
+                number = self.contexts.number(store, *shared)
+                add(unhexlify(ids[1]), _start(bytes(span)), offset + position, length, number)
             else:
                 self._put_span(bytes(span), piece.number, *shared)
             position += length

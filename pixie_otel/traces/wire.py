@@ -27,12 +27,14 @@ __all__ = [
     "ScopeSpans",
     "WholeSpan",
     "WireEvent",
+    "WireHead",
     "WireLog",
     "WireSpan",
     "WireStatus",
     "decode_attributes",
     "decode_batch",
     "decode_events",
+    "decode_head",
     "decode_log",
     "decode_span",
     "decode_value",
@@ -81,6 +83,15 @@ class WireSpan(Struct, gc=False, rename="camel"):
     status: WireStatus | None = None
     dropped_attributes_count: int | str | None = 0
     dropped_events_count: int | str | None = 0
+
+
+class WireHead(Struct, gc=False, rename="camel"):
+    """What a tree needs of a span; for those that are written as most are."""
+
+    span_id: str
+    start_time_unix_nano: int
+    end_time_unix_nano: int
+    parent_span_id: str = ""
 
 
 class WireEvent(Struct, gc=False, rename="camel"):
@@ -188,6 +199,8 @@ decode_batch: Final = msgspec.json.Decoder(Batch).decode
 """Decode one line; spans and log records stay bytes."""
 decode_span: Final = msgspec.json.Decoder(WireSpan).decode
 """Decode one span; its attributes and events stay bytes."""
+decode_head: Final = msgspec.json.Decoder(WireHead, strict=False).decode
+"""Decode a span's place in its tree; times may be numbers or, as OTLP JSON has them, text."""
 decode_whole_span: Final = msgspec.json.Decoder(WholeSpan).decode
 """Decode one span, attributes and all; its events stay bytes."""
 decode_log: Final = msgspec.json.Decoder(WireLog).decode

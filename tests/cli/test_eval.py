@@ -294,7 +294,7 @@ class TestInterruption:
         assert document["exit_code"] == 130
 
     @pytest.mark.parametrize(("interrupt", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
-    def test_while_the_run_is_closed(
+    def test_while_the_run_is_closed(  # noqa: PLR0917 - fixtures
         self,
         pixie: Pixie,
         traces: Path,

@@ -183,13 +183,15 @@ class TestSpans:
 
         assert [name for _, name, _ in spans_of(read(text))] == ["a", "b"]
 
-    def test_a_second_trace_id_in_a_span_is_told(self) -> None:
-        """The first counts."""
-        text = PLAIN.replace(b'"flags"', b'"traceId":"%b","flags"' % (b"a" * 32))
-        for content in (text, text.replace(b'"parentSpanId"', b'"unknown"').replace(b'"kind":1', b'"kind":"1"')):
-            reading = read(content)
-            assert reading.traces == read(PLAIN).traces
-            assert reading.kinds == {"duplicate-key": 1}
+    @pytest.mark.parametrize("before", ["flags", "attributes", "status"])
+    def test_a_second_trace_id_in_a_span_is_told(self, before: str) -> None:
+        """The first counts, wherever the second stands."""
+        text = line(span(1, attributes={"a": 1}))
+        at = text.rindex(f'"{before}"')
+        reading = read(text[:at] + f'"traceId":"{"a" * 32}",' + text[at:])
+
+        assert reading.traces == read(text).traces
+        assert reading.kinds == {"duplicate-key": 1}
 
     def test_spans_in_both_ways_of_writing_a_line_are_all_read(self) -> None:
         """Whatever stands beside the common form is looked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -91,6 +92,8 @@ class TestAnyInput:
         self, documents: list[dict[str, Any]], data: st.DataObject
     ) -> None:
         """Any value of a document may be any other."""
+        # What strategies give may be shared between examples.
+        documents = deepcopy(documents)
         document: Any = documents[0]
         while isinstance(document, dict | list) and document:
             keys = list(document) if isinstance(document, dict) else list(range(len(document)))

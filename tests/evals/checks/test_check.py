@@ -73,9 +73,9 @@ def test_a_number_that_is_none_is_refused(limit: JsonValue) -> None:
         NoRepeatedToolCalls(limit=limit)
 
 
-@pytest.mark.parametrize("limit", ["many", "inf", "nan"])
+@pytest.mark.parametrize("limit", ["many", "inf", "nan", "2.5", 0.1])
 def test_a_whole_number_is_whole(limit: JsonValue) -> None:
-    """A count that is no finite number is refused as well."""
+    """A count that is no finite number, or that would have to be rounded, is refused as well."""
     with pytest.raises(ConfigError, match="MaxTokens: tokens="):
         MaxTokens(tokens=limit)
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from pixie_otel.errors import ObservationError
 from pixie_otel.evals.evaluation import Evaluation, Severity
 from pixie_otel.evals.evaluators.checks.calls import asked_calls
-from pixie_otel.evals.evaluators.checks.check import TraceCheck, clean, found, number_setting
+from pixie_otel.evals.evaluators.checks.check import (
+    TraceCheck,
+    clean,
+    count_setting,
+    found,
+    number_setting,
+)
 from pixie_otel.evals.evaluators.checks.wording import counted, listed
 from pixie_otel.evaluable import Evaluable
 
@@ -60,7 +67,7 @@ class MaxTokens(TraceCheck):
     def __post_init__(self) -> None:
         """Take the settings as they are typed, too."""
         TraceCheck.__post_init__(self)
-        object.__setattr__(self, "tokens", int(number_setting(self, "tokens")))
+        object.__setattr__(self, "tokens", count_setting(self, "tokens"))
 
     def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
         """Check one case."""
@@ -76,52 +83,56 @@ class MaxTokens(TraceCheck):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MaxLLMCalls(TraceCheck):
-    """The run makes no more than ``calls`` LLM calls.
+class _MaxCalls(TraceCheck):
+    """A budget of calls.
 
     Attributes:
-        calls: The most it may make.
+        calls: The most that may be made.
     """
+
+    noun: ClassVar[str]
+
+    severity: Severity = Severity.FAIL
+    calls: int
+
+    def __post_init__(self) -> None:
+        """Take the settings as they are typed, too."""
+        TraceCheck.__post_init__(self)
+        object.__setattr__(self, "calls", count_setting(self, "calls"))
+
+    def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
+        """Check one case."""
+        made = self._made(trace)
+        return _judged(made, self.calls, counted(made, self.noun), str(self.calls))
+
+    @abstractmethod
+    def _made(self, trace: Trace) -> int:
+        """Count the calls that were made."""
+
+
+class MaxLLMCalls(_MaxCalls):
+    """The run makes no more than ``calls`` LLM calls."""
+
+    __slots__ = ()
 
     name: ClassVar[str] = "MaxLLMCalls"
+    noun: ClassVar[str] = "LLM call"
 
-    severity: Severity = Severity.FAIL
-    calls: int
-
-    def __post_init__(self) -> None:
-        """Take the settings as they are typed, too."""
-        TraceCheck.__post_init__(self)
-        object.__setattr__(self, "calls", int(number_setting(self, "calls")))
-
-    def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
-        """Check one case."""
-        made = len(trace.llm_calls)
-        return _judged(made, self.calls, counted(made, "LLM call"), str(self.calls))
+    def _made(self, trace: Trace) -> int:
+        return len(trace.llm_calls)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaxToolCalls(TraceCheck):
-    """The run makes no more than ``calls`` tool calls, asked for by a model or seen to run.
+class MaxToolCalls(_MaxCalls):
+    """The run makes no more than ``calls`` tool calls, asked for by a model or seen to run."""
 
-    Attributes:
-        calls: The most it may make.
-    """
+    __slots__ = ()
 
     name: ClassVar[str] = "MaxToolCalls"
+    noun: ClassVar[str] = "tool call"
 
-    severity: Severity = Severity.FAIL
-    calls: int
-
-    def __post_init__(self) -> None:
-        """Take the settings as they are typed, too."""
-        TraceCheck.__post_init__(self)
-        object.__setattr__(self, "calls", int(number_setting(self, "calls")))
-
-    def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
-        """Check one case."""
+    def _made(self, trace: Trace) -> int:
         # A call that was asked for and then run has been recorded twice, and was one.
-        made = max(len(asked_calls(trace)), len(trace.tool_spans))
-        return _judged(made, self.calls, counted(made, "tool call"), str(self.calls))
+        return max(len(asked_calls(trace)), len(trace.tool_spans))
 
 
 def _judged(measured: float, most: float, shown: str, most_shown: str) -> Evaluation:

@@ -14,7 +14,7 @@ from pixie_otel.evaluable import Evaluable, JsonValue
 if TYPE_CHECKING:
     from pixie_otel.traces.trace import Trace
 
-__all__ = ["Finding", "TraceCheck", "clean", "found", "number_setting"]
+__all__ = ["Finding", "TraceCheck", "clean", "count_setting", "found", "number_setting"]
 
 _MOST_FINDINGS: Final = 20
 _LONGEST_TEXT: Final = 500
@@ -101,3 +101,20 @@ def number_setting(check: TraceCheck, setting: str, *, least: float = 0) -> floa
     if isinstance(value, bool) or not least <= number < float("inf"):
         raise ConfigError(f"{check.name}: {setting}={value!r} is no number of at least {least:g}; give one")
     return number
+
+
+def count_setting(check: TraceCheck, setting: str, *, least: int = 0) -> int:
+    """Read a whole number that was set for a check, from Python or as it is typed.
+
+    Args:
+        check: The check.
+        setting: The setting's name.
+        least: The smallest number that makes sense.
+
+    Raises:
+        ConfigError: It is no whole number, or a smaller one.
+    """
+    number = number_setting(check, setting, least=least)
+    if not number.is_integer():
+        raise ConfigError(f"{check.name}: {setting}={getattr(check, setting)!r} is no whole number; give one")
+    return int(number)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pixie_otel.errors import SkipEvaluation
 from pixie_otel.evals.evaluation import Evaluation
 from pixie_otel.evals.evaluators.checks.calls import arguments_key, asked_calls, json_arguments
-from pixie_otel.evals.evaluators.checks.check import TraceCheck, clean, found, number_setting
+from pixie_otel.evals.evaluators.checks.check import TraceCheck, clean, count_setting, found
 from pixie_otel.evals.evaluators.checks.wording import counted, listed, shortened
 from pixie_otel.evaluable import Evaluable, ToolCall
 from pixie_otel.traces.messages import ToolResultMessage
@@ -94,7 +94,7 @@ class NoRepeatedToolCalls(TraceCheck):
     def __post_init__(self) -> None:
         """Take the settings as they are typed, too."""
         TraceCheck.__post_init__(self)
-        object.__setattr__(self, "limit", int(number_setting(self, "limit", least=1)))
+        object.__setattr__(self, "limit", count_setting(self, "limit", least=1))
 
     def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
         """Check one case."""
