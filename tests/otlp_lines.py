@@ -123,7 +123,9 @@ def chat(
     return span(number, attributes=values | fields.pop("attributes", {}), **{"name": "ChatCompletion", **fields})
 
 
-def agent(number: int, question: str = "What is the capital of France?", answer: str = "Paris.", **fields: Any) -> dict[str, Any]:
+def agent(
+    number: int, question: str = "What is the capital of France?", answer: str = "Paris.", **fields: Any
+) -> dict[str, Any]:
     """Give an agent's span in OpenInference's attributes."""
     values = {"input.value": question, "output.value": answer, "openinference.span.kind": "AGENT"}
     return span(number, attributes=values | fields.pop("attributes", {}), **{"name": "agent", **fields})

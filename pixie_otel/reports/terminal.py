@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, cast
 
 from pixie_otel.evals.case import CaseResult
@@ -84,11 +85,17 @@ def run_report(run: Run, board: CaseBoard, view: ReportView) -> Iterator[str]:
     yield from _every_case(run, view) if view.verbose else _first_cases(board, view)
     yield from problem_lines(problems_of_run(run), view.width, view.style, verbose=view.verbose)
     yield ""
-    yield f"Results: {printable(str(run.path))}"
+    yield f"Results: {printable(_shown_path(run.path))}"
     trace_id = board.first_trace_to_look_at()
     # What is no id of OpenTelemetry's form might need quotes, or worse.
     if trace_id is not None and trace_id.isascii() and trace_id.isalnum():
         yield f"A closer look: pixie-otel show PATH --trace {trace_id[:_TRACE_ID_SHOWN]}"
+
+
+def _shown_path(path: Path) -> str:
+    """Give a path as people would type it here."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _painted_verdict(line: str, exit_code: int, style: Style) -> str:

@@ -53,7 +53,7 @@ class RunWriter:
 
     Attributes:
         id: The run's id: its start in UTC and a random part.
-        path: The run's folder.
+        path: The run's folder, absolute.
 
     Raises:
         ConfigError: The folder cannot be made or written to.
@@ -77,7 +77,8 @@ class RunWriter:
                 self._keep = _TemporaryFolder(folder)
                 self.path = _make_run_folder(folder, moment)
             else:
-                self.path = _make_run_folder(_prepared(Path(out)), moment)
+                # Absolute, as an evaluator may change the current directory.
+                self.path = _make_run_folder(_prepared(Path(out).absolute()), moment)
             self.id = self.path.name
             self._manifest = Manifest(
                 run_id=self.id,

@@ -138,6 +138,15 @@ class TestOptions:
         assert f"Results: {run}" in done.out
         assert {path.name for path in run.iterdir()} == {"results.jsonl", "run.json"}
 
+    def test_evaluators_may_go_elsewhere(self, pixie: Pixie, traces: Path, folder: Path) -> None:
+        """An evaluator that changes the current directory changes nothing of where results are."""
+        write(folder / "moving.py", "import os\ndef judge(evaluable):\n    os.chdir('/')\n    return True\n")
+
+        done = pixie("eval", "traces.jsonl", "-e", "moving.py:judge")
+
+        assert done.code == 0
+        assert len(list(latest(folder))) == 2
+
     def test_strict(self, pixie: Pixie, folder: Path) -> None:
         """`--strict` ends with 3 at what is reported and passed over without it."""
         path = write(folder / "torn.jsonl", line(agent(1), chat(2, parent=1)), '{"resourceSpans": [\n')
