@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import sys
 from collections.abc import Generator
@@ -33,9 +32,7 @@ def results_only() -> Generator[TextIO]:
         kept = os.dup(number)
         os.dup2(other, number)
         try:
-            with io.TextIOWrapper(
-                io.FileIO(kept, "w", closefd=False), encoding=out.encoding, errors=out.errors, write_through=True
-            ) as results:
+            with open(kept, "w", encoding=out.encoding, errors=out.errors, closefd=False) as results:
                 yield results
         finally:
             os.dup2(kept, number)

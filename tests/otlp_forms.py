@@ -23,7 +23,7 @@ _OLDER: Final = {
 }
 
 
-def _rewritten(value: Any, pair: Callable[[str, Any], tuple[str, Any]]) -> Any:  # noqa: ANN401 - any JSON
+def _rewritten(value: Any, pair: Callable[[str, Any], tuple[str, Any]]) -> Any:
     """Rewrite every key and value of a document's objects."""
     if isinstance(value, dict):
         return dict(pair(key, _rewritten(inner, pair)) for key, inner in value.items())
@@ -34,19 +34,19 @@ def _snake_case(key: str, value: object) -> tuple[str, object]:
     return re.sub("([A-Z])", lambda match: "_" + match[1].lower(), key), value
 
 
-def _base64_ids(key: str, value: Any) -> tuple[str, object]:  # noqa: ANN401 - any JSON
+def _base64_ids(key: str, value: Any) -> tuple[str, object]:
     return key, base64.b64encode(bytes.fromhex(value)).decode() if key in _IDS else value
 
 
-def _upper_ids(key: str, value: Any) -> tuple[str, object]:  # noqa: ANN401 - any JSON
+def _upper_ids(key: str, value: Any) -> tuple[str, object]:
     return key, value.upper() if key in _IDS else value
 
 
-def _numbers(key: str, value: Any) -> tuple[str, object]:  # noqa: ANN401 - any JSON
+def _numbers(key: str, value: Any) -> tuple[str, object]:
     return key, int(value) if key.endswith("Nano") or key == "intValue" else value
 
 
-def _enum_names(key: str, value: Any) -> tuple[str, object]:  # noqa: ANN401 - any JSON
+def _enum_names(key: str, value: Any) -> tuple[str, object]:
     if key == "kind":
         return key, f"SPAN_KIND_{_KINDS[value]}"
     return key, f"STATUS_CODE_{_CODES[value]}" if key == "code" else value
@@ -56,20 +56,20 @@ def _older(key: str, value: object) -> tuple[str, object]:
     return _OLDER.get(key, key), value
 
 
-def _all_variants(key: str, value: Any) -> tuple[str, object]:  # noqa: ANN401 - any JSON
+def _all_variants(key: str, value: Any) -> tuple[str, object]:
     is_any_value = key in {"value", "body"}
     if key == "arrayValue":
         return key, {"values": [dict.fromkeys(_VARIANTS) | inner for inner in value["values"]]}
     return key, dict.fromkeys(_VARIANTS) | value if is_any_value else value
 
 
-def _backwards(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def _backwards(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _backwards(inner) for key, inner in reversed(value.items())}
     return [_backwards(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _with_unknown_fields(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def _with_unknown_fields(value: Any) -> Any:
     if isinstance(value, dict) and "key" not in value:
         unknown = [{"traceId": "f" * 32, "spanId": "1" * 16, "startTimeUnixNano": "7", "spans": [{}]}]
         return {"unknown": unknown} | {key: _with_unknown_fields(inner) for key, inner in value.items()}

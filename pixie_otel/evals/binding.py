@@ -69,13 +69,14 @@ class BoundEvaluator:
         return self.call(evaluable, trace=trace) if self.takes_trace else self.call(evaluable)
 
 
-def bind(evaluator: object, *, name: str | None = None) -> BoundEvaluator:
+def bind(evaluator: object, *, name: str | None = None, default_name: str | None = None) -> BoundEvaluator:
     """Find out how an evaluator is to be called.
 
     Args:
         evaluator: A function, a method, or an object that can be called, ``async`` or not. It may carry the attributes
             ``name``, ``needs``, ``threshold`` and ``severity``. A class is instantiated without arguments.
         name: What to call it; default: its attribute ``name``, else its ``__name__``, else its class's name.
+        default_name: What to call it where it has no attribute ``name`` that is a text.
 
     Raises:
         ConfigError: It cannot be called with an evaluable, or one of its attributes is not what it should be.
@@ -83,10 +84,10 @@ def bind(evaluator: object, *, name: str | None = None) -> BoundEvaluator:
     if isinstance(evaluator, BoundEvaluator):
         return evaluator if name is None else replace(evaluator, name=name)
     if inspect.isclass(evaluator):
-        return bind(_instance(evaluator), name=name)
+        return bind(_instance(evaluator), name=name, default_name=default_name)
     if not callable(evaluator):
         raise ConfigError(f"{evaluator!r} ({type(evaluator).__name__}) is no evaluator: it cannot be called")
-    label = name or _name(evaluator)
+    label = name or _name(evaluator, default_name)
     if hasattr(evaluator, "eval_async") and hasattr(evaluator, "_run_eval_sync"):
         raise ConfigError(f"evaluator {label!r} is a scorer of autoevals: wrap it, AutoevalsAdapter({label}(…))")
     is_async = inspect.iscoroutinefunction(evaluator) or inspect.iscoroutinefunction(type(evaluator).__call__)
@@ -150,8 +151,13 @@ def _instance(cls: type[Any]) -> object:
 
 
 def _attribute(evaluator: object, key: str) -> object:
-    found: object = getattr(evaluator, key, _MISSING)
-    return getattr(_unwrapped(evaluator), key, _MISSING) if found is _MISSING else found
+    try:
+        found: object = getattr(evaluator, key, _MISSING)
+        return getattr(_unwrapped(evaluator), key, _MISSING) if found is _MISSING else found
+    except Exception as error:
+        # A property is the user's code, and may raise anything.
+        kind = type(evaluator).__name__
+        raise ConfigError(f"evaluator {kind}: its {key} cannot be read: {type(error).__name__}: {error}") from error
 
 
 def _unwrapped(evaluator: object) -> object:
@@ -160,8 +166,10 @@ def _unwrapped(evaluator: object) -> object:
     return evaluator
 
 
-def _name(evaluator: object) -> str:
+def _name(evaluator: object, default: str | None) -> str:
     name = _attribute(evaluator, "name")
+    if default is not None and not isinstance(name, str):
+        return default
     if name is _MISSING:
         name = _attribute(evaluator, "__name__")
     if name is _MISSING:

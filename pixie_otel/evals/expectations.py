@@ -130,8 +130,12 @@ class Expectations:
         """List the rows that have fitted no case so far, in their order."""
         return [row for key, row in self._rows.items() if key not in self._used]
 
-    def problems(self) -> list[Problem]:
-        """Say which rows count for nothing, once all cases were matched: double ones and unmatched ones."""
+    def problems(self, *, complete: bool = True) -> list[Problem]:
+        """Say which rows count for nothing: double ones, and those that fit no case.
+
+        Args:
+            complete: Whether all cases were matched; where not, nobody knows what the others would have fitted.
+        """
         doubles = [
             Problem(
                 "double-expectation",
@@ -150,7 +154,7 @@ class Expectations:
                 row.line,
                 row.trace_id,
             )
-            for row in self.unmatched()
+            for row in (self.unmatched() if complete else ())
         ]
         return doubles + unmatched
 

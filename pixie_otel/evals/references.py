@@ -125,10 +125,9 @@ def _load_from_file(reference: str, path: str, name: str, settings: str) -> Boun
         raise ConfigError(f"evaluator {reference!r}: {name} is a {type(found).__name__}, which takes no settings")
     else:
         evaluator = found
-    # What it is called in the file says more than the name of a class, or of a function inside a factory.
-    own = getattr(evaluator, "name", None)
     try:
-        bound = bind(evaluator, name=None if isinstance(own, str) else name)
+        # What it is called in the file says more than the name of a class, or of a function inside a factory.
+        bound = bind(evaluator, default_name=name)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     return replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.machinery
 import importlib.util
+import os
 import re
 import sys
 from difflib import get_close_matches
@@ -16,19 +17,23 @@ from typing import TYPE_CHECKING, Final
 from pixie_otel.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from types import CodeType, ModuleType
 
 __all__ = ["find_in_file", "load_file"]
 
 _PREFIX: Final = "pixie_user_file_"
+_folders: Final[set[str]] = set()
+"""The folders that were put on `sys.path` here."""
 
 
 def load_file(path: str) -> ModuleType:
     """Import a file; the same content from the same place is imported once, whoever asks.
 
     It gets a module name of its own, under which pickle and dataclasses find it. Its folder is put at the end of
-    `sys.path`, so that it finds its neighbours, and these hide neither installed packages nor the standard library.
-    What it prints goes to stderr, since a command's own output may be data.
+    `sys.path`, so that it finds its neighbours, and these hide neither installed packages nor the standard library; nor
+    do neighbours of another file, of the same name, take their place. What it prints goes to stderr, since a command's
+    own output may be data.
 
     Args:
         path: The file.
@@ -48,12 +53,9 @@ def load_file(path: str) -> ModuleType:
     spec = importlib.machinery.ModuleSpec(name, loader, origin=str(file))
     spec.has_location = True
     module = importlib.util.module_from_spec(spec)
-    folder = str(file.parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
     sys.modules[name] = module
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), _neighbours(str(file.parent)):
             loader.exec_module(module)
     except KeyboardInterrupt:
         del sys.modules[name]
@@ -86,6 +88,32 @@ def find_in_file(module: ModuleType, name: str, path: str) -> object:
     close = get_close_matches(name, own, n=1)
     hint = f"did you mean {close[0]}? " if close else ""
     raise ConfigError(f"{path} has no {name!r}; {hint}It defines: {', '.join(own) or 'nothing that can be called'}")
+
+
+@contextlib.contextmanager
+def _neighbours(folder: str) -> Generator[None]:
+    """Let imports find the modules in a folder, before those in the folders of other evaluators' files."""
+    others = [path for path in sys.path if path in _folders and path != folder]
+    if folder not in sys.path or folder in _folders:
+        sys.path[:] = [*(path for path in sys.path if path not in _folders), folder, *others]
+        _folders.add(folder)
+    elsewhere = tuple(f"{path}{os.sep}" for path in others)
+    hidden = {
+        name: module
+        for name, module in sys.modules.copy().items()
+        if (getattr(module, "__file__", None) or "").startswith(elsewhere) and _is_in(folder, name.partition(".")[0])
+    }
+    for name in hidden:
+        del sys.modules[name]
+    try:
+        yield
+    finally:
+        # An import from inside a function finds the first of two.
+        sys.modules.update(hidden)
+
+
+def _is_in(folder: str, name: str) -> bool:
+    return Path(folder, f"{name}.py").is_file() or Path(folder, name).is_dir()
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

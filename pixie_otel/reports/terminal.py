@@ -94,8 +94,11 @@ def run_report(run: Run, board: CaseBoard, view: ReportView) -> Iterator[str]:
 
 def _shown_path(path: Path) -> str:
     """Give a path as people would type it here."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        # It is elsewhere, or the current directory is gone.
+        return str(path)
 
 
 def _painted_verdict(line: str, exit_code: int, style: Style) -> str:

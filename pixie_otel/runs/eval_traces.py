@@ -21,7 +21,7 @@ from pixie_otel.runs.manifest import EvaluatorRecord, InputFile, RunStatus
 from pixie_otel.runs.run import Run
 from pixie_otel.runs.summary import Summary
 from pixie_otel.runs.verdict import Stop, Verdict, decide
-from pixie_otel.runs.writer import RunWriter
+from pixie_otel.runs.writer import RunWriter, check_out
 from pixie_otel.secrets import masked_value
 from pixie_otel.traces.filters import TraceFilter, sampled
 from pixie_otel.traces.limits import ReadLimits
@@ -98,6 +98,8 @@ def eval_traces(
     selector = _selector(select)
     loaded = _loaded(evaluators, settings.thresholds)
     expectations = None if expect is None else Expectations(expect)
+    # Reading may take long, and this is known before.
+    check_out(out)
     reader = TraceReader(*_listed(paths), limits=limits, strict=strict)
     intake = Intake(
         reader=reader,
@@ -109,9 +111,6 @@ def eval_traces(
         seed=seed,
         include_empty=include_empty,
     )
-
-    def problems() -> list[Problem]:
-        return [*reader.report.problems, *([] if expectations is None else expectations.problems())]
 
     work = _Work(
         settings=settings,
@@ -133,10 +132,10 @@ def eval_traces(
             InputFile(path=source.name) if source.path is None else InputFile.of(source.path)
             for source in reader.sources
         ],
-        expect=expect,
+        expectations=expectations,
         counts=intake.counts.to_json,
         reading=reader.report_json,
-        problems=problems,
+        problems=lambda: reader.report.problems,
         on_case=on_case,
     )
     return work.run(intake.cases(), out)
@@ -221,9 +220,9 @@ class _Work:
     inputs: Callable[[], list[InputFile]]
     counts: Callable[[], Mapping[str, int]]
     reading: Callable[[], Mapping[str, Any] | None]
-    problems: Callable[[], list[Problem]]
+    problems: Callable[[], Iterable[Problem]]
     on_case: Callable[[CaseResult], object] | None
-    expect: str | os.PathLike[str] | None = None
+    expectations: Expectations | None = None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def run(self, cases: Iterable[Case], out: str | os.PathLike[str] | None) -> Run:
@@ -238,7 +237,7 @@ class _Work:
             },
             evaluators=[self._record(evaluator) for evaluator in self.evaluators],
             inputs=self.inputs(),
-            expect=None if self.expect is None else InputFile.of(self.expect),
+            expect=None if self.expectations is None else InputFile.of(self.expectations.path),
             started=self.started,
         )
         with writer:
@@ -253,12 +252,13 @@ class _Work:
                 raise Interrupted(self._finish(writer, stop, RunStatus.INTERRUPTED)) from None
 
     def _finish(self, writer: RunWriter, stop: Stop | None, status: RunStatus) -> Run:
+        rows = [] if self.expectations is None else self.expectations.problems(complete=stop is None)
         return writer.finish(
             self._verdict(writer.summary, stop),
             status=status,
             counts=self.counts(),
             reading=self.reading(),
-            problems=self.problems(),
+            problems=[*self.problems(), *rows],
         )
 
     def _verdict(self, summary: Summary, stop: Stop | None) -> Verdict:

@@ -28,7 +28,7 @@ from pixie_otel.runs.summary import Summary, SummaryBuilder
 from pixie_otel.runs.verdict import UNFINISHED, Verdict
 from pixie_otel.traces.report import Problem
 
-__all__ = ["RunWriter"]
+__all__ = ["RunWriter", "check_out"]
 
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 _LAST_TIME: Final = 2**64 - 1
@@ -92,9 +92,7 @@ class RunWriter:
             self._manifest.save(self.path)
             self._file = _open_results(self.path / RESULTS_NAME)
         except OSError as error:
-            raise ConfigError(
-                f"the results cannot be saved in {out}: {error.strerror or error}; name another folder with --out"
-            ) from error
+            raise _cannot_be_saved(out, error.strerror or str(error)) from error
         self._summary = SummaryBuilder(tuple(record.name for record in evaluators))
         self._starts = array("Q")
         self._offsets = array("Q")
@@ -218,6 +216,33 @@ class RunWriter:
             group = list(together)
             order += sorted(group, key=case_id) if len(group) > 1 else group
         return order
+
+
+def check_out(out: str | os.PathLike[str] | None) -> None:
+    """See as far as can be seen whether a folder can take runs, and leave everything as it is.
+
+    Args:
+        out: The folder of all runs, which may be missing; ``None`` for a temporary one.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    if out is None:
+        return
+    try:
+        folder = Path(out).absolute()
+        while not folder.exists():
+            folder = folder.parent
+    except OSError as error:
+        raise _cannot_be_saved(out, error.strerror or str(error)) from error
+    if not folder.is_dir():
+        raise _cannot_be_saved(out, f"{folder} is no folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _cannot_be_saved(out, f"{folder} cannot be written to")
+
+
+def _cannot_be_saved(out: str | os.PathLike[str] | None, reason: str) -> ConfigError:
+    return ConfigError(f"the results cannot be saved in {out}: {reason}; name another folder with --out")
 
 
 class _TemporaryFolder:

@@ -46,6 +46,8 @@ __all__ = [
 ]
 
 _NULL: Final = Raw(b"null")
+_MOST_SAFE_DIGITS: Final = 19
+"""So many digits always fit into 64 bits."""
 _INTEGER: Final = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _NOT_FINITE: Final = {
@@ -256,6 +258,8 @@ def integer(value: object) -> int | None:
         The integer, or ``None`` for anything else: a fraction, digits of other scripts, more than 64 bits.
     """
     if isinstance(value, str):
+        if len(value) <= _MOST_SAFE_DIGITS and value.isascii() and value.isdigit():
+            return int(value)
         value = int(value) if _INTEGER.fullmatch(value) else None
     elif isinstance(value, float) and value.is_integer():
         value = int(value)

@@ -135,7 +135,7 @@ class TestOptions:
         done = pixie("eval", traces, "--out", folder / "kept")
 
         (run,) = (folder / "kept").glob("*-*")
-        assert f"Results: {run}" in done.out
+        assert f"Results: {run.relative_to(folder)}" in done.out
         assert {path.name for path in run.iterdir()} == {"results.jsonl", "run.json"}
 
     def test_evaluators_may_go_elsewhere(self, pixie: Pixie, traces: Path, folder: Path) -> None:
@@ -315,7 +315,7 @@ class TestInterruption:
         """Interrupted after the last case, all of them are kept and reported, and the code is that of an interrupt."""
         close, closed = RunWriter.finish, False
 
-        def finish(writer: RunWriter, verdict: Verdict, **more: Any) -> Run:  # noqa: ANN401
+        def finish(writer: RunWriter, verdict: Verdict, **more: Any) -> Run:
             nonlocal closed
             if not closed:
                 closed = True

@@ -287,3 +287,16 @@ def test_a_bound_evaluator_gives_back_what_the_evaluator_returns() -> None:
 
     assert bind(lambda evaluable: nonsense)(EVALUABLE) is nonsense
     assert bind(lambda evaluable: Evaluation(1, "a"))(EVALUABLE) == Evaluation(1, "a")
+
+
+@pytest.mark.parametrize("key", ["name", "needs", "threshold", "severity"])
+def test_an_attribute_that_raises_is_told(key: str) -> None:
+    """A property of a user's evaluator that fails is a wrong evaluator, and no bug of ours."""
+
+    def fail(_: object) -> None:
+        raise RuntimeError("not ready")
+
+    kind = type("Lazy", (), {key: property(fail), "__call__": lambda _self, _evaluable: 1.0})
+
+    with pytest.raises(ConfigError, match=rf"evaluator Lazy: its {key} cannot be read: RuntimeError: not ready"):
+        bind(kind())

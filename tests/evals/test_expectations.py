@@ -248,6 +248,7 @@ def test_double_and_unmatched_rows_are_reported(tmp_path: Path) -> None:
     assert found is not None
     assert found.expectation == 1
     assert [row.line for row in rows.unmatched()] == [3, 4]
+    assert [problem.line for problem in rows.problems(complete=False)] == [2]
     problems = rows.problems()
     assert [(problem.kind, problem.line) for problem in problems] == [
         ("double-expectation", 2),

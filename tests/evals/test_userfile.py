@@ -108,6 +108,22 @@ def test_neighbours_are_found(write: Write) -> None:
     assert module.later() == 42
 
 
+def test_neighbours_of_one_name_do_not_mix(write: Write) -> None:
+    """Files of different folders each import the module beside them, whichever came first, and whatever is loaded."""
+    write("value = 'a'", "a/helpers_of_evals.py")
+    write("value = 'b'", "b/helpers_of_evals.py")
+    write("value = 'only a'", "a/other_helpers_of_evals.py")
+    one = write("import helpers_of_evals", "a/one.py")
+    two = write("import helpers_of_evals\nimport other_helpers_of_evals", "b/two.py")
+    three = write("import helpers_of_evals\nimport other_helpers_of_evals", "a/three.py")
+
+    first, second, third = (load_file(path) for path in (one, two, three))
+
+    assert [module.helpers_of_evals.value for module in (first, second, third)] == ["a", "b", "a"]
+    assert third.helpers_of_evals is first.helpers_of_evals
+    assert third.other_helpers_of_evals is second.other_helpers_of_evals
+
+
 def test_neighbours_hide_nothing_that_is_installed(write: Write, tmp_path: Path) -> None:
     """A module called like one of the standard library or an installed package stays out of the way."""
     write("raise RuntimeError('the wrong one')", "colorsys.py")
@@ -117,7 +133,7 @@ def test_neighbours_hide_nothing_that_is_installed(write: Write, tmp_path: Path)
     module = load_file(write("import colorsys, autoevals"))
 
     assert Path(module.colorsys.__file__).parent != tmp_path
-    assert sys.path[-1] == str(tmp_path)
+    assert sys.path.index(str(tmp_path)) > sys.path.index(str(Path(module.autoevals.__file__).parents[1]))
 
 
 @pytest.mark.parametrize(

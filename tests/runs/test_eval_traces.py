@@ -188,7 +188,7 @@ class TestEvalTraces:
     @pytest.mark.parametrize(
         "select", [pixie_otel.last_llm_call, parse_selector("last_llm_call"), "last_llm_call"], ids=type
     )
-    def test_a_selector_may_be_a_function(self, traces: Path, select: Any) -> None:  # noqa: ANN401 - as users have it
+    def test_a_selector_may_be_a_function(self, traces: Path, select: Any) -> None:
         """The public selector, what was made of its name, and its name are one."""
         run = eval_traces(traces, says_paris, select=select)
 

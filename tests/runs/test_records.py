@@ -15,7 +15,7 @@ from pixie_otel.evaluable import UNSET, Evaluable, JsonValue, NamedData, ToolCal
 from pixie_otel.runs.records import SCHEMA, case_id_of, decode_result, encode_result
 
 
-def _with_output(value: Any) -> CaseResult:  # noqa: ANN401 - also what is no JSON
+def _with_output(value: Any) -> CaseResult:
     return CaseResult(Case("a", "a", Evaluable([], [NamedData("output", value)])), ())
 
 

@@ -21,7 +21,7 @@ from pixie_otel.evals.evaluation import Outcome
 from pixie_otel.runs.manifest import EvaluatorRecord, InputFile, Manifest, RunStatus
 from pixie_otel.runs.run import Run
 from pixie_otel.runs.verdict import Verdict
-from pixie_otel.runs.writer import RunWriter
+from pixie_otel.runs.writer import RunWriter, check_out
 from pixie_otel.traces.report import Problem
 
 _GOOD = Verdict(0, "PASSED")
@@ -288,8 +288,25 @@ def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
     """An output folder that is a file, or lies in one, is a `ConfigError`."""
     (tmp_path / "file").write_text("x", encoding="utf-8")
     for out in (tmp_path / "file", tmp_path / "file" / "runs"):
-        with pytest.raises(ConfigError, match=r"the results cannot be saved in .*; name another folder with --out"):
-            RunWriter(out)
+        for make in (RunWriter, check_out):
+            with pytest.raises(ConfigError, match=r"the results cannot be saved in .*; name another folder with --out"):
+                make(out)
+
+
+def test_a_place_that_can_take_runs_is_left_as_it_is(tmp_path: Path) -> None:
+    """Looking whether runs could be saved makes nothing."""
+    check_out(tmp_path / "new" / "deep")
+    check_out(None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_to_is_known_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that forbids it, and a name that no file system takes, are told by looking alone."""
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(ConfigError, match=r"cannot be saved in .*new: .* cannot be written to; name another"):
+        check_out(tmp_path / "new")
+    with pytest.raises(ConfigError, match=r"cannot be saved in x*: .*; name another"):
+        check_out("x" * 10_000)
 
 
 def test_the_folder_of_runs_ignores_itself_in_git(tmp_path: Path) -> None:

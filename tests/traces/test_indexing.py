@@ -144,7 +144,7 @@ class TestSpans:
             lambda text: text.replace('"flags":256', '"unknown":[[{}],"}]"]'),
         ],
     )
-    def test_how_a_span_is_written_makes_no_difference(self, change: Any) -> None:  # noqa: ANN401 - any function will do
+    def test_how_a_span_is_written_makes_no_difference(self, change: Any) -> None:
         """Spaces, numbers, escapes, unknown and nested fields leave everything as it is, the order of traces too."""
         name = r'a "startTimeUnixNano":"5",{"traceId":"b"}'
         plain = [batch(span(number, name=name, trace=trace)) for number, trace in ((2, 2), (1, 1))]

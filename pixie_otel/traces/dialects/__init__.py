@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from pixie_otel.traces.dialects import genai, generic, openinference, openllmetry
@@ -40,11 +39,6 @@ DIALECTS: Final[tuple[Dialect, ...]] = tuple(
 """All dialects, in the order in which they are asked."""
 
 
-@lru_cache(maxsize=4096)
-def _root(key: str) -> str:
-    return key.partition(".")[0]
-
-
 def read(span: SpanFacts, dialects: Iterable[Dialect] = DIALECTS) -> tuple[Reading, tuple[str, ...]]:
     """Read a span through every dialect that knows something of it.
 
@@ -55,9 +49,9 @@ def read(span: SpanFacts, dialects: Iterable[Dialect] = DIALECTS) -> tuple[Readi
     Returns:
         What they say together, and the names of those that said something.
     """
-    roots = {*map(_root, span.attributes)}
+    roots = {key.partition(".")[0] for key in span.attributes}
     # Events and log records may hold all that there is, under keys that the span does not have.
-    roots.update(_root(event.name) for event in span.events)
+    roots.update(event.name.partition(".")[0] for event in span.events)
     merged: Reading | None = None
     names: list[str] = []
     for dialect in dialects:

@@ -28,11 +28,9 @@ def read(span: SpanFacts) -> Reading | None:
         The reading; ``None`` where none of the keys is there.
     """
     attributes = span.attributes
-    reading = Reading(
-        input=decoded(attributes.get(_INPUT)),
-        output=decoded(attributes.get(_OUTPUT)),
-        session_id=text(attributes.get(keys.SESSION_ID)),
-        user_id=text(attributes.get(keys.USER_ID)) or text(attributes.get(keys.ENDUSER_ID)),
-    )
-    said = (reading.input, reading.output, reading.session_id, reading.user_id)
-    return None if all(value is None for value in said) else reading
+    given, given_back = decoded(attributes.get(_INPUT)), decoded(attributes.get(_OUTPUT))
+    session_id = text(attributes.get(keys.SESSION_ID))
+    user_id = text(attributes.get(keys.USER_ID)) or text(attributes.get(keys.ENDUSER_ID))
+    if given is None and given_back is None and session_id is None and user_id is None:
+        return None
+    return Reading(input=given, output=given_back, session_id=session_id, user_id=user_id)

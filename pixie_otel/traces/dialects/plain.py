@@ -50,9 +50,14 @@ def answer(found: Iterable[Message]) -> JsonValue:
 
 
 def _plain(item: Message) -> dict[str, JsonValue]:
-    content: JsonValue = item.text
-    if any(not isinstance(part, TextContent) for part in item.content):
-        content = [_plain_part(part) for part in item.content]
+    parts = item.content
+    content: JsonValue
+    if len(parts) == 1 and isinstance(only := parts[0], TextContent):
+        content = only.text
+    elif all(isinstance(part, TextContent) for part in parts):
+        content = item.text
+    else:
+        content = [_plain_part(part) for part in parts]
     plain: dict[str, JsonValue] = {"role": item.role, "content": content}
     if item.name:
         plain["name"] = item.name

@@ -99,6 +99,8 @@ def call_arguments(value: JsonValue) -> JsonValue:
 
 def json_object(value: JsonValue) -> dict[str, JsonValue] | None:
     """Decode a JSON object; ``None`` for anything else."""
+    if not isinstance(value, str):
+        return value if isinstance(value, dict) else None
     found = decoded(value)
     return found if isinstance(found, dict) else None
 
@@ -165,33 +167,42 @@ def tree(attributes: Mapping[str, JsonValue], prefixes: Iterable[str]) -> Tree:
     wanted = tuple(prefixes)
     root: Tree = {}
     structured: list[str] = []
+    # Keys that belong together mostly stand together, and go into the same branch.
+    last, branch = "", root
     for key, value in attributes.items():
         if not key.startswith(wanted):
             continue
         if isinstance(value, dict):
             structured.append(key)
-        else:
-            _put(root, key, value)
+            continue
+        path, _, segment = key.rpartition(".")
+        if path != last:
+            last, branch = path, _branch(root, path)
+        _put(branch, segment, value)
     # Last, and the longest keys first, so that nothing is put into a mapping that belongs to an attribute.
     for key in sorted(structured, key=len, reverse=True):
-        _put(root, key, attributes[key])
+        path, _, segment = key.rpartition(".")
+        _put(_branch(root, path), segment, attributes[key])
     return root
 
 
-def _put(root: Tree, key: str, value: JsonValue) -> None:
-    *branches, last = key.split(".", _MAX_SEGMENTS)
+def _branch(root: Tree, path: str) -> Tree:
     at = root
-    for branch in branches:
-        below = at.get(branch)
+    for segment in path.split(".", _MAX_SEGMENTS) if path else ():
+        below = at.get(segment)
         if not isinstance(below, dict):
             fresh: Tree = {} if below is None else {"": below}
-            at[branch] = below = fresh
+            at[segment] = below = fresh
         at = below
-    before = at.get(last)
+    return at
+
+
+def _put(branch: Tree, segment: str, value: JsonValue) -> None:
+    before = branch.get(segment)
     if isinstance(before, dict):
         before[""] = value
     else:
-        at[last] = value
+        branch[segment] = value
 
 
 def leaf(branch: JsonValue, *path: str) -> JsonValue:
