@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pixie_otel.evaluable import UNSET, Evaluable, NamedData, TestCase, ToolCall, collapse_named_data
     from pixie_otel.runs.eval_traces import eval_traces
     from pixie_otel.runs.run import Run
+    from pixie_otel.runs.store import find_run
     from pixie_otel.traces.messages import (
         AssistantMessage,
         ImageContent,
@@ -102,6 +103,7 @@ __all__ = [
     "eval_traces",
     "evaluate",
     "evaluate_sync",
+    "find_run",
     "get_config",
     "last_llm_call",
     "llm_calls",
@@ -156,6 +158,7 @@ _MODULES = {
     "eval_traces": "pixie_otel.runs.eval_traces",
     "evaluate": "pixie_otel.evals.evaluate",
     "evaluate_sync": "pixie_otel.evals.evaluate",
+    "find_run": "pixie_otel.runs.store",
     "get_config": "pixie_otel.config",
     "last_llm_call": "pixie_otel.traces.selectors",
     "llm_calls": "pixie_otel.traces.selectors",

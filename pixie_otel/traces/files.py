@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pixie_otel.traces.limits import ReadLimits
     from pixie_otel.traces.report import ReadReport
 
-__all__ = ["Source", "file_digest", "find_sources", "open_source"]
+__all__ = ["Source", "find_sources", "open_source"]
 
 _STDIN: Final = "-"
 _STDIN_NAME: Final = "<stdin>"
@@ -93,22 +93,6 @@ def open_source(source: Source, *, limits: ReadLimits, report: ReadReport, spool
         opened.close()
         report.add(Problem("empty-file", "it is empty; was the exporter shut down before the app ended?", source.name))
     return opened
-
-
-def file_digest(path: str | os.PathLike[str]) -> str:
-    """Give the SHA-256 of a file as it lies, in hex.
-
-    Args:
-        path: The file.
-
-    Raises:
-        InputError: It cannot be read.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise _unreadable(os.fspath(path), error) from error
 
 
 def _find(typed: str) -> Iterator[tuple[object, Source]]:

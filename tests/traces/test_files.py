@@ -17,7 +17,7 @@ import pytest
 from opening import LINE, kinds, read
 
 from pixie_otel.errors import InputError
-from pixie_otel.traces.files import Source, file_digest, find_sources, open_source
+from pixie_otel.traces.files import Source, find_sources, open_source
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.report import ReadReport
 
@@ -321,16 +321,3 @@ class TestStandardInput:
 
         assert read("-", report) == b""
         assert "non-blocking" in report.problems[0].message
-
-
-class TestFileDigest:
-    """`file_digest`."""
-
-    def test_digest_of_a_file(self, tmp_path: Path) -> None:
-        """The digest is that of the file as it lies, packed or not."""
-        path = tmp_path / "a.jsonl.gz"
-        path.write_bytes(gzip.compress(LINE))
-
-        assert file_digest(path) == hashlib.sha256(path.read_bytes()).hexdigest()
-        with pytest.raises(InputError, match="no such file"):
-            file_digest(tmp_path / "missing")
