@@ -108,7 +108,8 @@ class Intake:
                 "hold neither LLM calls nor recorded inputs or outputs (judge them with --all)": counts.without_content,
             }
             reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
-            return f"nothing to judge: of {counts.read} traces, {reasons}"
+            hint = "; --trace takes a whole id, or at least its first 8 digits" if self.filter.trace_ids else ""
+            return f"nothing to judge: of {counts.read} traces, {reasons}{hint}"
         names = ", ".join(report.sources) or "the input"
         problems = [f"{problem.location}: {problem.message}" for problem in report.problems[:_PROBLEMS_SHOWN]]
         more = len(report.problems) - len(problems)

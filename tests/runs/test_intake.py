@@ -20,6 +20,14 @@ def intake(path: Path) -> Intake:
     return Intake(reader=TraceReader(path), selector=parse_selector("root"), filter=TraceFilter())
 
 
+def test_too_short_an_id_is_hinted_at(tmp_path: Path) -> None:
+    """Where an id led to nothing, the error says how much of one is needed."""
+    taken = intake(write(tmp_path / "t.jsonl", line(agent(1))))
+    taken.filter = TraceFilter.parse(trace_ids=["000"])
+    with pytest.raises(InputError, match=r"\(--trace 000\); --trace takes a whole id, or at least its first 8 digits"):
+        taken.cases()
+
+
 def test_every_trace_is_counted_once(tmp_path: Path) -> None:
     """What was read is the sum of what was judged and what was left out for one reason each."""
     path = write(tmp_path / "t.jsonl", *(line(agent(n, trace=n)) for n in range(1, 9)), line(span(9, trace=9)))

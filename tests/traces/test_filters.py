@@ -204,9 +204,3 @@ def test_a_rate_is_a_share(rate: float) -> None:
     """A rate outside 0 to 1 is a `ConfigError`."""
     with pytest.raises(ConfigError, match="--sample is a share from 0 to 1"):
         sampled("a", rate)
-
-
-def test_the_beginning_of_a_trace_id_must_be_long_enough() -> None:
-    """Too few digits could fit any number of traces, and are refused rather than matched with nothing."""
-    with pytest.raises(ConfigError, match="--trace 123 is too short: give at least the first 8 digits"):
-        TraceFilter.parse(trace_ids=["123"])
