@@ -72,7 +72,9 @@ def _backwards(value: Any) -> Any:
 def _with_unknown_fields(value: Any) -> Any:
     if isinstance(value, dict) and "key" not in value:
         unknown = [{"traceId": "f" * 32, "spanId": "1" * 16, "startTimeUnixNano": "7", "spans": [{}]}]
-        return {"unknown": unknown} | {key: _with_unknown_fields(inner) for key, inner in value.items()}
+        # A body that is empty but for an unknown field is a value of an unknown type.
+        known = {key: _with_unknown_fields(inner) if inner or key != "body" else inner for key, inner in value.items()}
+        return {"unknown": unknown} | known
     return [_with_unknown_fields(inner) for inner in value] if isinstance(value, list) else value
 
 

@@ -223,7 +223,8 @@ class Assembly:
 
     def _say_twins(self, source: str) -> None:
         if self._duplicates:
-            message = f"{self._duplicates} spans stand in the input more than once; each counts once"
+            repeated = "1 repeated span was" if self._duplicates == 1 else f"{self._duplicates} repeated spans were"
+            message = f"{repeated} left out; each span counts once"
             self._account.add(Problem("duplicate-span", message, source, trace_id=self._account.trace_id))
         for span_id, twins in sorted(self._twins.items()):
             if len(twins) > 1:

@@ -19,6 +19,8 @@ __all__ = ["llm_calls"]
 _BOUNDARIES: Final = frozenset({ObservationKind.TOOL, ObservationKind.AGENT})
 _OWN: Final = frozenset({"trace_id", "span_id", "parent_span_id", "name", "notes", "attributes", "events", "dialects"})
 """What a merged call keeps of the span that recorded the content."""
+_MOST_NOTES: Final = 16
+"""Wrappers are nested in each other a few deep; a chain of thousands must not copy its notes at every level."""
 
 
 def llm_calls(roots: Iterable[ObservationNode]) -> list[LLMSpan]:
@@ -104,7 +106,7 @@ def _merged(outer: LLMSpan, inner: LLMSpan) -> LLMSpan:
         if name not in _OWN and getattr(keep, name) in (None, (), {}) and (value := getattr(other, name)) is not None:
             changes[name] = value
     note = f"one call with span {other.span_id} ({other.name}), which recorded it too"
-    return structs.replace(keep, notes=(*keep.notes, *other.notes, note), **changes)
+    return structs.replace(keep, notes=(*keep.notes, *other.notes, note)[:_MOST_NOTES], **changes)
 
 
 def _content(span: LLMSpan) -> tuple[bool, bool, bool]:

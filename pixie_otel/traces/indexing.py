@@ -46,7 +46,9 @@ _PLAIN_HEAD: Final = re.compile(
 _PLAIN_ENDS: Final = tuple(b'}}],"status":{%b}}' % code for code in (b"", b'"code":0', b'"code":1', b'"code":2'))
 """How most spans begin and end: all that a tree needs of them stands before the attributes.
 
-As the status comes right after the attributes, none of those were dropped.
+Of the lists that OTLP knows in a span, only one of keys and values ends like this, since events and links end with a
+number or a list. So the status comes right after the attributes, and no count of dropped ones, nor any other field that
+a tree needs, stands between them.
 """
 _BETWEEN: Final = re.compile(rb"\s*,\s*")
 _SOUGHT_BYTES: Final = 64

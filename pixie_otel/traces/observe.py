@@ -77,29 +77,7 @@ def observe(facts: SpanFacts) -> ObserveSpan:
     """
     reading, names = dialects.read(facts)
     kind = reading.kind or ObservationKind.OTHER
-    base: dict[str, Any] = {
-        "trace_id": facts.trace_id,
-        "span_id": facts.span_id,
-        "parent_span_id": facts.parent_span_id,
-        "name": facts.name,
-        "kind": kind,
-        "start_time_unix_nano": facts.start_time_unix_nano,
-        "end_time_unix_nano": facts.end_time_unix_nano,
-        "input": reading.input,
-        "output": reading.output,
-        "error": reading.error or _error(facts),
-        "metadata": reading.metadata or {},
-        "session_id": reading.session_id,
-        "user_id": reading.user_id,
-        "attributes": facts.attributes,
-        "events": facts.events,
-        "resource": facts.resource,
-        "scope": facts.scope,
-        "otel_kind": facts.otel_kind,
-        "dialects": names,
-        "dropped_attributes": facts.dropped_attributes,
-        "notes": reading.notes,
-    }
+    base = _common(facts, reading, kind, names)
     match kind:
         case ObservationKind.LLM:
             return _llm_span(base, reading)
@@ -128,6 +106,33 @@ def observe(facts: SpanFacts) -> ObserveSpan:
             )
         case _:
             return ObserveSpan(**base)
+
+
+def _common(facts: SpanFacts, reading: Reading, kind: ObservationKind, names: tuple[str, ...]) -> dict[str, Any]:
+    """Give what every observation has."""
+    return {
+        "trace_id": facts.trace_id,
+        "span_id": facts.span_id,
+        "parent_span_id": facts.parent_span_id,
+        "name": facts.name,
+        "kind": kind,
+        "start_time_unix_nano": facts.start_time_unix_nano,
+        "end_time_unix_nano": facts.end_time_unix_nano,
+        "input": reading.input,
+        "output": reading.output,
+        "error": reading.error or _error(facts),
+        "metadata": reading.metadata or {},
+        "session_id": reading.session_id,
+        "user_id": reading.user_id,
+        "attributes": facts.attributes,
+        "events": facts.events,
+        "resource": facts.resource,
+        "scope": facts.scope,
+        "otel_kind": facts.otel_kind,
+        "dialects": names,
+        "dropped_attributes": facts.dropped_attributes,
+        "notes": reading.notes,
+    }
 
 
 def _llm_span(base: dict[str, Any], reading: Reading) -> LLMSpan:

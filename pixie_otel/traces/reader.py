@@ -41,16 +41,16 @@ class TraceReader:
     """Reads the traces of files, and accounts for everything in them.
 
     Spans of one trace may lie anywhere in any of the files. Memory holds an index of 36 bytes a span, and one trace at
-    a time as long as the caller keeps no other.
+    a time (with some small ones before it) as long as the caller keeps no other.
 
     Args:
-        paths: Files, folders, globs, or ``-`` for standard input.
+        paths: Files, folders, globs, or ``-`` for standard input, which is empty when it is iterated a second time.
         limits: Bounds of reading.
         strict: Whether the first thing that is wrong ends the reading with an `InputError`.
 
     Attributes:
         sources: The inputs behind the paths.
-        report: The account, complete when the iteration has ended.
+        report: The account of the latest iteration, complete when that has ended.
 
     Raises:
         InputError: A path leads to nothing that can be read.
@@ -72,15 +72,16 @@ class TraceReader:
         Raises:
             InputError: An input cannot be opened; or anything is wrong and the reading is strict.
         """
-        self.report = ReadReport(strict=self._strict)
+        # Another iteration may begin, and have a report of its own, before this one ends.
+        report = self.report = ReadReport(strict=self._strict)
         with ExitStack() as stack:
             unpacked = stack.enter_context(Spool(self._limits.spool_bytes))
             salvaged = stack.enter_context(Spool(self._limits.spool_bytes))
-            indexer = Indexer(self._limits, self.report, salvaged)
+            indexer = Indexer(self._limits, report, salvaged)
             stack.callback(indexer.index.close)
             for number, source in enumerate(self.sources):
                 with ExitStack() as reading:
-                    opened = open_source(source, limits=self._limits, report=self.report, spool=unpacked)
+                    opened = open_source(source, limits=self._limits, report=report, spool=unpacked)
                     indexer.read(reading.enter_context(opened))
                     if number < _OPEN_FILES:
                         # A file that is not open is opened anew for every span that is read again.
@@ -88,10 +89,10 @@ class TraceReader:
             indexer.strays.sort()
             recent = RecentTraces()
             for key, places in indexer.index.traces():
-                trace = Assembly(key, indexer, self.report).trace(places)
+                trace = Assembly(key, indexer, report).trace(places)
                 if trace is not None:
                     if self._strict:
                         # What is wrong within a span shows when it is decoded.
                         _ = trace.spans
-                    recent.add(trace)
+                    recent.add(trace, sum(length for _, length, _ in places))
                     yield trace

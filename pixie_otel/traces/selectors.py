@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
@@ -199,7 +199,11 @@ def _pick_last_call(trace: Trace) -> list[Picked]:
 def _pick_calls(trace: Trace) -> list[Picked]:
     if not trace.llm_calls:
         raise ObservationError(f"the trace has no LLM call; {_holdings(trace)}")
-    return [Picked(call, _with_documents(trace, as_evaluable(call))) for call in trace.llm_calls]
+    documents = _documents(trace)
+    return [
+        Picked(call, replace(as_evaluable(call), retrieval_context=None if documents is None else list(documents)))
+        for call in trace.llm_calls
+    ]
 
 
 def _pick_matching(trace: Trace, text: str, matches: Callable[[ObserveSpan], bool]) -> list[Picked]:
@@ -237,18 +241,6 @@ def _completed(trace: Trace, span: ObserveSpan, inputs: list[NamedData], outputs
     )
 
 
-def _with_documents(trace: Trace, evaluable: Evaluable) -> Evaluable:
-    return Evaluable(
-        eval_input=evaluable.eval_input,
-        eval_output=evaluable.eval_output,
-        eval_metadata=evaluable.eval_metadata,
-        retrieval_context=_documents(trace),
-        tools_called=evaluable.tools_called,
-        token_cost=evaluable.token_cost,
-        completion_time=evaluable.completion_time,
-    )
-
-
 def _evaluable(
     span: ObserveSpan,
     inputs: list[NamedData],
@@ -272,8 +264,14 @@ def _documents(trace: Trace) -> list[Document] | None:
     if not trace.retriever_spans:
         return None
     found: list[Document] = []
+    # Comparing each with all takes minutes in a trace of many thousands.
+    alike: dict[tuple[str, str | None], list[Document]] = {}
     for span in trace.retriever_spans:
-        found.extend(document for document in span.documents if document not in found)
+        for document in span.documents:
+            known = alike.setdefault((document.content, document.id), [])
+            if document not in known:
+                known.append(document)
+                found.append(document)
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
 from pixie_otel.traces.messages import Message
 
@@ -182,7 +183,7 @@ class ObserveSpan(Struct, frozen=True, kw_only=True):
     @property
     def service_name(self) -> str | None:
         """The resource's ``service.name``."""
-        name = self.resource.get("service.name")
+        name = self.resource.get(keys.SERVICE_NAME)
         return name if isinstance(name, str) else None
 
 

@@ -193,7 +193,10 @@ class SourceBytes:
         try:
             data = self._store.read_at(self._start + offset, length)
         except OSError as error:
-            raise InputError(f"{self.name}: cannot be read again: {error.strerror or error}") from error
+            reason = error.strerror or str(error)
+            raise InputError(
+                f"{self.name}: cannot be read a second time: {reason}; leave the files be until the reading ends"
+            ) from error
         if len(data) < length:
             raise InputError(f"{self.name}: the file was cut short while it was read; run again on a copy of it")
         return data

@@ -55,6 +55,23 @@ class Observable(Protocol):
 
 _SpanT = TypeVar("_SpanT", bound=ObserveSpan)
 
+_SHARED: Final = ("resource", "scope", "tool_definitions")
+"""What the observations of one reading hold in common, since it is the same over and over."""
+
+
+class _Copy(Struct, eq=False):
+    """What is decoded anew into an observation that has nothing in common with any other."""
+
+    source: Observable
+
+    def observe(self) -> ObserveSpan:
+        span = self.source.observe()
+        own = {name: deepcopy(value) for name in _SHARED if (value := getattr(span, name, None))}
+        return msgspec.structs.replace(span, **own)
+
+    def wire_bytes(self) -> list[bytes]:
+        return self.source.wire_bytes()
+
 
 class ObservationNode(Struct, eq=False):
     """A node of a span tree.
@@ -111,7 +128,9 @@ class ObservationNode(Struct, eq=False):
         """Give a node with a span of its own and the same children."""
         # What came from a file is decoded again, which is cheaper than a deep copy and happens only where it is needed.
         source = self._source
-        return ObservationNode(deepcopy(source) if isinstance(source, ObserveSpan) else source, self.children)
+        if isinstance(source, ObserveSpan):
+            return ObservationNode(deepcopy(source), self.children)
+        return ObservationNode(source if isinstance(source, _Copy) else _Copy(source), self.children)
 
     def to_text(self) -> str:
         """Give the tree as indented text with everything in it, for people and for judges."""

@@ -48,7 +48,7 @@ search document result weather city temperature tomorrow morning price total shi
 status pending delivered café naïve Zürich Straße 18°C 40€ — … “quoted” "really" déjà 東京 注文 Привет 🙂 👩‍💻
 <b>bold</b> {json: [1] https://example.org/a?b=c&d=e 3.14 42 C:\\temp\\file
 """
-_SPACES: Final = (" ", " ", " ", " ", " ", "\n", "\t", "\n\n")
+_SPACES: Final = (*" " * 14, "\n", "\n\n")
 
 _TOOLS: Final[list[_Json]] = [
     {
@@ -84,6 +84,10 @@ _RESOURCE: Final = {
         {"key": "service.name", "value": {"stringValue": "support-bot"}},
     ]
 }
+_EXCEPTION: Final = [
+    {"key": "exception.type", "value": {"stringValue": "TimeoutError"}},
+    {"key": "exception.message", "value": {"stringValue": "no answer within 30 s"}},
+]
 _SCOPES: Final = {
     "framework": {"name": "openinference.instrumentation.langchain", "version": "0.1.80"},
     "openinference": {"name": "openinference.instrumentation.openai", "version": "0.1.66"},
@@ -300,15 +304,9 @@ def _genai_message(message: _Json) -> _Json:
     if message["role"] == "tool":
         parts = [{"type": "tool_call_response", "id": message["tool_call_id"], "response": message["content"]}]
     elif "tool_calls" in message:
-        parts = [
-            {
-                "type": "tool_call",
-                "id": call["id"],
-                "name": call["function"]["name"],
-                "arguments": orjson.loads(call["function"]["arguments"]),
-            }
-            for call in message["tool_calls"]
-        ]
+        (call,) = message["tool_calls"]
+        name, arguments = call["function"]["name"], orjson.loads(call["function"]["arguments"])
+        parts = [{"type": "tool_call", "id": call["id"], "name": name, "arguments": arguments}]
     else:
         parts = [{"type": "text", "content": message["content"]}]
     return {"role": message["role"], "parts": parts}
@@ -360,16 +358,7 @@ def _span(ids: tuple[str, ...], name: str, start: int, end: int, attributes: _Js
         "attributes": [{"key": key, "value": _value(value)} for key, value in attributes.items()],
     }
     if failed:
-        span["events"] = [
-            {
-                "timeUnixNano": str(end),
-                "name": "exception",
-                "attributes": [
-                    {"key": "exception.type", "value": {"stringValue": "TimeoutError"}},
-                    {"key": "exception.message", "value": {"stringValue": "no answer within 30 s"}},
-                ],
-            }
-        ]
+        span["events"] = [{"timeUnixNano": str(end), "name": "exception", "attributes": _EXCEPTION}]
     span["status"] = {"code": 2, "message": "TimeoutError: no answer within 30 s"} if failed else {"code": 1}
     return span
 

@@ -31,9 +31,7 @@ class TestDoubles:
         reading = read(line(span(1), span(2, parent=1)), line(span(1)), line(other), line(span(1)))
 
         assert (reading.counts["spans_used"], reading.counts["duplicate_spans"]) == (2, 3)
-        assert (
-            reading.problem("duplicate-span").message == "3 spans stand in the input more than once; each counts once"
-        )
+        assert reading.problem("duplicate-span").message == "3 repeated spans were left out; each span counts once"
 
     def test_of_two_resources_the_same_one_is_kept_whatever_the_order(self) -> None:
         """The span itself does not say which is right."""
@@ -201,3 +199,28 @@ def test_spans_have_attributes_in_every_form() -> None:
 
     assert as_pairs == as_object
     assert as_pairs[0].attributes == {"trace_id": "mine", "n": 5}
+
+
+def test_a_second_trace_id_is_told_when_the_span_is_decoded() -> None:
+    """The tree is built from what stands before the attributes; a key that stands twice shows later."""
+    second = f'"attributes":[],"traceId":"{9:032x}","attributes":[{{"key":"a"'
+    (trace,) = read(line(span(1, attributes={"a": "b"})).replace('"attributes":[{"key":"a"', second)).traces
+
+    assert trace.trace_id == f"{1:032x}"
+    assert trace.spans[0].attributes == {"a": "b"}
+    assert [problem.kind for problem in trace.problems] == ["duplicate-key"]
+
+
+def test_a_file_that_changes_while_it_is_read_costs_the_spans_that_changed(tmp_path: Path) -> None:
+    """Not the rest, and there is no error."""
+    path = tmp_path / "a.jsonl"
+    lines = [line(span(number, trace=number, attributes={"a": "b"})) for number in (1, 2, 3)]
+    path.write_text("".join(lines), encoding="utf-8")
+    reader = TraceReader(path)
+    traces = iter(reader)
+    found = [next(traces)]
+    path.write_text(lines[0] + "x" * (len(lines[1]) - 1) + "\n" + lines[2], encoding="utf-8")
+    found += traces
+
+    assert [trace.trace_id for trace in found] == [f"{1:032x}", f"{3:032x}"]
+    assert reader.report.counts == {"bad-span": 1}

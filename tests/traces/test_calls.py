@@ -57,6 +57,14 @@ def test_three_levels_are_one_call() -> None:
     assert calls(wrapper(), middle, inner)[0].input_tokens == 5
 
 
+def test_a_long_chain_of_wrappers_is_one_call_with_few_notes() -> None:
+    """Notes that grew at every level would take quadratic time."""
+    chain = [llm(f"{at:016x}", says("hi"), parent=f"{at - 1:016x}") for at in range(0xB1, 0xB1 + 100)]
+    (call,) = calls(wrapper(), *chain)
+
+    assert 0 < len(call.notes) < 20
+
+
 def test_a_chain_between_them_changes_nothing() -> None:
     """Frameworks put steps between their span and the provider's."""
     step = ObserveSpan(trace_id=wrapper().trace_id, span_id="00000000000000c1", parent_span_id="00000000000000b0")

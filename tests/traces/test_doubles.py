@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from otlp_lines import batch, span
 
+from pixie_otel.traces.doubles import RecentTraces
 from pixie_otel.traces.reader import TraceReader
 
 if TYPE_CHECKING:
@@ -83,6 +84,21 @@ def test_traces_of_several_spans_count(tmp_path: Path) -> None:
     )
 
     assert counts(traces) == [1, 1]
+
+
+@pytest.mark.parametrize(("size", "expected"), [(50, 0), (51, 1)])
+def test_large_traces_are_not_held(size: int, expected: int, tmp_path: Path) -> None:
+    """Memory is bounded by the bytes of the traces held, not by their number alone."""
+    full, bare = (
+        next(iter(read(tmp_path, span(number, trace=number, attributes=attributes))))
+        for number, attributes in ((1, FULL), (2, BARE))
+    )
+    recent = RecentTraces(most_bytes=100)
+    recent.add(full, size)
+    recent.add(read(tmp_path, span(3, trace=3))[0], 50)
+    recent.add(bare, 1)
+
+    assert len(bare.llm_calls) == expected
 
 
 def test_only_recent_traces_are_compared(tmp_path: Path) -> None:

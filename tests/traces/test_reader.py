@@ -22,6 +22,7 @@ from reading import Reading, check_accounting, read
 from pixie_otel.errors import InputError, PixieError
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.reader import TraceReader, read_traces
+from pixie_otel.traces.spans import LLMSpan
 
 DOCUMENTS = st.lists(batches(), min_size=1, max_size=4)
 FRAGMENTS = (
@@ -185,6 +186,55 @@ class TestReader:
         assert reader.report_json() == report.to_json()
         check_accounting(reader.report, first)
 
+    def test_two_iterations_at_a_time_have_an_account_each(self, tmp_path: Path) -> None:
+        """The reader shows that of the one that began last; the other one's is complete all the same."""
+        reader = TraceReader(write(tmp_path / "a.jsonl", line(span(1)), line(span(2, trace=2))))
+        first = iter(reader)
+        traces = [next(first)]
+        report = reader.report
+        second = list(reader)
+        traces += first
+
+        assert traces == second
+        assert report is not reader.report
+        check_accounting(report, traces)
+        check_accounting(reader.report, second)
+
+    def test_traces_outlive_their_reading(self, tmp_path: Path) -> None:
+        """What is decoded later needs neither the reader nor the file; only the line of a bad value is not known."""
+        bad = line(span(1, attributes={"k": 1})).replace('"intValue":"1"', '"intValue":"x"')
+        path = tmp_path / "a.jsonl.gz"
+        path.write_bytes(gzip.compress(bad.encode()))
+        (trace,) = read_traces(path)
+        path.unlink()
+
+        assert trace.spans[0].attributes == {"k": "x"}
+        assert [(problem.kind, problem.line) for problem in trace.problems] == [("bad-value", None)]
+
+    def test_a_copy_shares_no_value_with_other_spans(self, tmp_path: Path) -> None:
+        """Resource, scope and tools are the same for many spans, and whoever got a copy may change them."""
+        tools = json.dumps([{"name": "f", "parameters": {"type": "object"}}])
+        attributes = {"gen_ai.operation.name": "chat", "gen_ai.tool.definitions": tools}
+        document = batch(span(1, attributes=attributes), span(2, parent=1, attributes=attributes))
+        values = {"arrayValue": {"values": [{"stringValue": "a"}]}}
+        document["resourceSpans"][0]["resource"]["attributes"] = [{"key": "list", "value": values}]
+        (trace,) = read_traces(write(tmp_path / "a.jsonl", json.dumps(document) + "\n"))
+        changed = trace.copy().copy().spans[0]
+        assert isinstance(changed, LLMSpan)
+        assert changed == trace.spans[0]
+        (tool,) = changed.tool_definitions
+        assert tool.parameters is not None
+        tool.parameters.clear()
+        changed.scope.attributes["k"] = 1
+        listed = changed.resource["list"]
+        assert isinstance(listed, list)
+        listed.clear()
+
+        for other in (*trace.spans, *trace.copy().spans):
+            assert isinstance(other, LLMSpan)
+            assert other.tool_definitions[0].parameters == {"type": "object"}
+            assert (other.resource, other.scope.attributes) == ({"list": ["a"]}, {})
+
     def test_a_file_that_is_overwritten_while_it_is_read_costs_what_was_lost(self, tmp_path: Path) -> None:
         """Accounted for like anything else."""
         padding = line(span(9, trace=9, name="x" * 300_000))
@@ -220,7 +270,7 @@ class TestReader:
                 ":1: attribute 'k'.intValue",
             ),
             (line(span(1)) + line(span(2, parent=9)), ": 1 span of 2 have a parent that is not in the input"),
-            (line(span(1)) * 2, ": 1 spans stand in the input more than once"),
+            (line(span(1)) * 2, ": 1 repeated span was left out"),
         ],
     )
     def test_strict_makes_the_first_problem_fatal(self, content: str, where: str) -> None:

@@ -192,6 +192,16 @@ class TestLastCall:
 
         assert last_llm_call(trace(found, llm("0b", says("x"), parent=None))).retrieval_context == [Document("d")]
 
+    def test_documents_that_several_retrievers_report_count_once(self) -> None:
+        """Those that differ in anything are different, and each evaluable has a list of its own."""
+        documents = (Document("d"), Document("d", score=0.5), Document("d", id="1"))
+        inner, outer = (RetrieverSpan(trace_id=TRACE_ID, span_id=at, documents=documents) for at in ("01", "02"))
+        calls = [llm(at, says("x"), parent=None) for at in ("0b", "0c")]
+        first, second = llm_calls(trace(inner, outer, *calls))
+
+        assert first.retrieval_context == second.retrieval_context == list(documents)
+        assert first.retrieval_context is not second.retrieval_context
+
     def test_all_calls(self) -> None:
         """Each is an evaluable of its own; of nodes as of a trace."""
         whole = trace(agent(), llm("00000000000000b0", says("1")), llm("00000000000000b1", says("2")))

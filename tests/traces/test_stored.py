@@ -88,7 +88,7 @@ class TestOpenPlain:
         opened.close()
         path.unlink()
 
-        with pytest.raises(InputError, match="cannot be read again"):
+        with pytest.raises(InputError, match="cannot be read a second time"):
             opened.pread(0, 4)
         with pytest.raises(InputError, match="no such file"):
             open_source(source, limits=ReadLimits(), report=ReadReport())

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from pixie_otel.evaluable import JsonValue, ToolCall, canonical_json
 from pixie_otel.traces.dialects.parts import CALL_TYPES, RESULT_TYPES, content_part, kind, raw_parts, reasoning
 from pixie_otel.traces.dialects.toolcalls import listed_calls, tool_call
-from pixie_otel.traces.dialects.values import decoded, text
+from pixie_otel.traces.dialects.values import decoded, first_text, text
 from pixie_otel.traces.messages import (
     AssistantMessage,
     ContentPart,
@@ -46,6 +46,7 @@ _ROLES: Final = {
 _CONTENT_KEYS: Final = ("content", "parts", "refusal", "audio")
 _PLAIN_KEYS: Final = frozenset({"role", "parts", "name", "finish_reason"})
 _RESULT_KEYS: Final = ("response", "result", "output", "content")
+_ANSWERED_KEYS: Final = ("tool_call_id", "toolCallId", "tool_use_id", "id", "call_id")
 _RESULT_ID_KEYS: Final = ("tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "call_id", "id")
 
 
@@ -119,13 +120,18 @@ def message(value: _Object, *, role: str = "user") -> Message:
     """
     value = _unpacked(value)
     role, value = _with_role(value, role)
+    return _message(value, role, raw_parts(value))
+
+
+def _message(value: _Object, role: str, raws: list[_Object]) -> Message:
+    """Read a message of which the role is known, and what its parts are."""
     parts: list[ContentPart] = []
     calls: list[ToolCall] = []
     results: list[_Object] = []
     for key in ("reasoning_content", "reasoning"):
         if not parts and (thought := text(value.get(key))):
             parts.append(ReasoningContent(thought))
-    for raw in raw_parts(value):
+    for raw in raws:
         said = kind(raw)
         if said in CALL_TYPES:
             calls.extend(_told(tool_call(raw)))
@@ -133,7 +139,8 @@ def message(value: _Object, *, role: str = "user") -> Message:
             results.append(raw)
         elif (part := content_part(raw)) is not None:
             parts.append(part)
-    calls.extend(_unheard(listed_calls(value), calls))
+    if listed := listed_calls(value):
+        calls.extend(_unheard(listed, calls))
     name = text(value.get("name"))
     if role in ("system", "developer"):
         return SystemMessage(role=role, content=tuple(parts), name=name)
@@ -174,6 +181,8 @@ def _with_role(value: _Object, role: str) -> tuple[str, _Object]:
 
 
 def _role(said: str) -> str:
+    if (known := _ROLES.get(said)) is not None:
+        return known
     short = said.rpartition(".")[2].lower().removesuffix("chunk").removesuffix("message") or said.lower()
     return _ROLES.get(short, short)
 
@@ -185,12 +194,12 @@ def _told(call: ToolCall) -> list[ToolCall]:
 
 def _unheard(listed: list[ToolCall], heard: list[ToolCall]) -> list[ToolCall]:
     """Give the calls of a message's list that its content does not hold as well."""
-    known = list(heard)
-    return [
-        call
-        for call in listed
-        if not any(call.id == other.id if call.id and other.id else call == other for other in known)
-    ]
+    if not heard:
+        return listed
+    ids = {call.id for call in heard if call.id}
+    # Where both have ids, these alone tell.
+    alike, alike_without_id = set(heard), {call for call in heard if not call.id}
+    return [call for call in listed if not ((call.id in ids or call in alike_without_id) if call.id else call in alike)]
 
 
 def _split(value: _Object, role: str) -> list[Message]:
@@ -207,7 +216,8 @@ def _split(value: _Object, role: str) -> list[Message]:
             return [_tool_result({}, [], [value], None)]
     parts = raw_parts(value)
     if len(parts) < 2 or not any(kind(part) in RESULT_TYPES for part in parts):
-        return [message(value, role=role)]
+        said = text(value.get("role"))
+        return [message(value, role=role) if said is None else _message(value, _role(said), parts)]
     found: list[Message] = []
     rest: _Object = {key: said for key, said in value.items() if key not in _CONTENT_KEYS}
     run: list[JsonValue] = []
@@ -228,16 +238,13 @@ def _split(value: _Object, role: str) -> list[Message]:
 def _tool_result(
     value: _Object, parts: list[ContentPart], results: list[_Object], name: str | None
 ) -> ToolResultMessage:
-    identity = None
-    for key in ("tool_call_id", "toolCallId", "tool_use_id", "id", "call_id"):
-        identity = identity or text(value.get(key))
+    identity = first_text(value, _ANSWERED_KEYS)
     for result in results:
         inner = result
         for key in ("toolResult", "function_response", "functionResponse"):
             if isinstance(below := result.get(key), dict):
                 inner = below
-        for key in _RESULT_ID_KEYS:
-            identity = identity or text(inner.get(key))
+        identity = identity or first_text(inner, _RESULT_ID_KEYS)
         name = name or text(inner.get("name")) or text(inner.get("toolName"))
         parts.extend(_result_content(inner))
     return ToolResultMessage(content=tuple(parts), name=name, tool_call_id=identity)

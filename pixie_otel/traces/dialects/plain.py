@@ -93,10 +93,9 @@ def _plain_calls(item: AssistantMessage) -> list[JsonValue]:
 
 def _answer(item: Message) -> JsonValue:
     calls = _plain_calls(item) if isinstance(item, AssistantMessage) else []
-    refusals = "".join(
+    content = item.text or "".join(
         str(part.value["refusal"])
         for part in item.content
         if isinstance(part, OtherContent) and isinstance(part.value, dict) and "refusal" in part.value
     )
-    content = item.text or refusals
     return {"content": content, "tool_calls": calls} if calls else content

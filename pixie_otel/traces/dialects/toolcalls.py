@@ -15,6 +15,8 @@ __all__ = ["listed_calls", "tool_call", "tool_definition", "tool_definitions", "
 _INNER_KEYS: Final = ("function", "custom", "toolUse", "function_call", "functionCall", "tool_call")
 _ARGUMENT_KEYS: Final = ("arguments", "args", "input")
 _ID_KEYS: Final = ("call_id", "toolCallId", "toolUseId", "id")
+_LONGEST_KEPT: Final = 8 * 1024
+_LONGEST_LIST_KEPT: Final = 64 * 1024
 _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "parameters_json_schema", "json")
 
 
@@ -43,6 +45,8 @@ def listed_calls(value: dict[str, JsonValue]) -> list[ToolCall]:
     Args:
         value: The message.
     """
+    if "tool_calls" not in value and "function_call" not in value:
+        return []
     listed = decoded(value.get("tool_calls"))
     found = [tool_call(call) for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
     if not found and isinstance(old := value.get("function_call"), dict):
@@ -59,7 +63,10 @@ def tool_definitions(values: Iterable[JsonValue]) -> tuple[ToolDefinition, ...]:
     Returns:
         Those that have a name.
     """
-    found = [_known_definition(value) if isinstance(value, str) else tool_definition(value) for value in values]
+    found = [
+        _known_definition(value) if isinstance(value, str) and len(value) <= _LONGEST_KEPT else tool_definition(value)
+        for value in values
+    ]
     return tuple(definition for definition in found if definition is not None)
 
 
@@ -69,12 +76,13 @@ def tool_list(value: JsonValue) -> tuple[ToolDefinition, ...]:
     Args:
         value: The list, or JSON text of it.
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and len(value) <= _LONGEST_LIST_KEPT:
         return _known_list(value)
-    return tool_definitions(value) if isinstance(value, list) else ()
+    return _definitions(value)
 
 
-# An app offers its models the same tools on every call, so the same text comes again and again.
+# An app offers its models the same tools on every call, so the same text comes again and again. Large ones are not
+# kept: what is kept is bounded in bytes, too.
 @lru_cache(maxsize=512)
 def _known_definition(text_of_it: str) -> ToolDefinition | None:
     return tool_definition(text_of_it)
@@ -82,7 +90,11 @@ def _known_definition(text_of_it: str) -> ToolDefinition | None:
 
 @lru_cache(maxsize=128)
 def _known_list(text_of_it: str) -> tuple[ToolDefinition, ...]:
-    found = decoded(text_of_it)
+    return _definitions(text_of_it)
+
+
+def _definitions(value: JsonValue) -> tuple[ToolDefinition, ...]:
+    found = decoded(value)
     return tool_definitions(found) if isinstance(found, list) else ()
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "Tree",
     "call_arguments",
     "decoded",
+    "first_text",
     "indexed",
     "json_mapping",
     "json_object",
@@ -127,6 +128,15 @@ def json_mapping(value: JsonValue) -> dict[str, JsonValue]:
 def text(value: JsonValue) -> str | None:
     """Give a non-empty text; ``None`` for anything else."""
     return value if isinstance(value, str) and value else None
+
+
+def first_text(value: Mapping[str, JsonValue], names: Iterable[str]) -> str | None:
+    """Give the first non-empty text under one of some keys."""
+    for name in names:
+        found = value.get(name)
+        if isinstance(found, str) and found:
+            return found
+    return None
 
 
 def whole(value: JsonValue) -> int | None:

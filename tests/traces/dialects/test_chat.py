@@ -259,6 +259,28 @@ def test_a_result_between_an_assistants_words() -> None:
     assert calls_of(read[-1]) == [("f", None, "b")]
 
 
+@pytest.mark.parametrize(
+    ("within", "listed", "expected"),
+    [
+        (("1", "f"), ("1", "g"), []),
+        (("1", "f"), ("2", "f"), ["2"]),
+        ((None, "f"), ("2", "f"), []),
+        ((None, "f"), ("2", "g"), ["2"]),
+        (("1", "f"), (None, "f"), []),
+        (("1", "f"), (None, "g"), [None]),
+        ((None, "f"), (None, "f"), []),
+    ],
+)
+def test_calls_that_stand_in_the_content_and_beside_it(
+    within: tuple[str | None, str], listed: tuple[str | None, str], expected: list[str | None]
+) -> None:
+    """Two ids tell whether it is the same call; where one of them has none, its name and arguments tell."""
+    part, call = ({"id": identity, "name": name, "arguments": "{}"} for identity, name in (within, listed))
+    read = one({"role": "assistant", "content": [{"type": "tool_call", **part}], "tool_calls": [call]})
+
+    assert [identity for _, _, identity in calls_of(read)] == [within[0], *expected]
+
+
 def test_one_message_keeps_a_result_among_other_parts() -> None:
     """Where one message must be given, a result in it is kept as a part."""
     read = message(
