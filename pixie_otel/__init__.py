@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pixie_otel.config import PixieConfig, get_config
-    from pixie_otel.errors import ConfigError, InputError, PixieError
+    from pixie_otel.errors import ConfigError, InputError, ObservationError, PixieError, SkipEvaluation
     from pixie_otel.evals.evaluate import evaluate, evaluate_sync
     from pixie_otel.evals.evaluation import (
         Evaluation,
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
         ValidJSON,
     )
     from pixie_otel.evaluable import UNSET, Evaluable, NamedData, TestCase, ToolCall, collapse_named_data
-    from pixie_otel.runs.eval_traces import eval_traces
+    from pixie_otel.runs.eval_traces import eval_cases, eval_traces
+    from pixie_otel.runs.interrupted import Interrupted
     from pixie_otel.runs.run import Run
     from pixie_otel.runs.store import find_run
+    from pixie_otel.traces.filters import TraceFilter
+    from pixie_otel.traces.limits import ReadLimits
     from pixie_otel.traces.messages import (
         AssistantMessage,
         ImageContent,
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
         UserMessage,
     )
     from pixie_otel.traces.reader import TraceReader, read_traces
+    from pixie_otel.traces.report import Problem, ReadReport
     from pixie_otel.traces.selectors import as_evaluable, last_llm_call, llm_calls, root
     from pixie_otel.traces.spans import (
         AgentSpan,
@@ -72,20 +76,26 @@ __all__ = [
     "FailureKind",
     "ImageContent",
     "InputError",
+    "Interrupted",
     "JSONDiff",
     "LLMSpan",
     "LevenshteinMatch",
     "ListContains",
     "NamedData",
     "NumericDiff",
+    "ObservationError",
     "ObservationNode",
     "ObserveSpan",
     "Outcome",
     "PixieConfig",
     "PixieError",
+    "Problem",
+    "ReadLimits",
+    "ReadReport",
     "RetrieverSpan",
     "Run",
     "ScoreThreshold",
+    "SkipEvaluation",
     "SystemMessage",
     "TestCase",
     "TextContent",
@@ -94,12 +104,14 @@ __all__ = [
     "ToolResultMessage",
     "ToolSpan",
     "Trace",
+    "TraceFilter",
     "TraceReader",
     "UserMessage",
     "ValidJSON",
     "as_evaluable",
     "build_tree",
     "collapse_named_data",
+    "eval_cases",
     "eval_traces",
     "evaluate",
     "evaluate_sync",
@@ -112,6 +124,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "UNSET": "pixie_otel.evaluable",
     "AgentSpan": "pixie_otel.traces.spans",
     "AssistantMessage": "pixie_otel.traces.messages",
     "AutoevalsAdapter": "pixie_otel.evals.evaluators.heuristics",
@@ -126,20 +139,26 @@ _MODULES = {
     "FailureKind": "pixie_otel.evals.evaluation",
     "ImageContent": "pixie_otel.traces.messages",
     "InputError": "pixie_otel.errors",
+    "Interrupted": "pixie_otel.runs.interrupted",
     "JSONDiff": "pixie_otel.evals.evaluators.heuristics",
     "LLMSpan": "pixie_otel.traces.spans",
     "LevenshteinMatch": "pixie_otel.evals.evaluators.heuristics",
     "ListContains": "pixie_otel.evals.evaluators.heuristics",
     "NamedData": "pixie_otel.evaluable",
     "NumericDiff": "pixie_otel.evals.evaluators.heuristics",
+    "ObservationError": "pixie_otel.errors",
     "ObservationNode": "pixie_otel.traces.tree",
     "ObserveSpan": "pixie_otel.traces.spans",
     "Outcome": "pixie_otel.evals.evaluation",
     "PixieConfig": "pixie_otel.config",
     "PixieError": "pixie_otel.errors",
+    "Problem": "pixie_otel.traces.report",
+    "ReadLimits": "pixie_otel.traces.limits",
+    "ReadReport": "pixie_otel.traces.report",
     "RetrieverSpan": "pixie_otel.traces.spans",
     "Run": "pixie_otel.runs.run",
     "ScoreThreshold": "pixie_otel.evals.evaluation",
+    "SkipEvaluation": "pixie_otel.errors",
     "SystemMessage": "pixie_otel.traces.messages",
     "TestCase": "pixie_otel.evaluable",
     "TextContent": "pixie_otel.traces.messages",
@@ -148,13 +167,14 @@ _MODULES = {
     "ToolResultMessage": "pixie_otel.traces.messages",
     "ToolSpan": "pixie_otel.traces.spans",
     "Trace": "pixie_otel.traces.trace",
+    "TraceFilter": "pixie_otel.traces.filters",
     "TraceReader": "pixie_otel.traces.reader",
-    "UNSET": "pixie_otel.evaluable",
     "UserMessage": "pixie_otel.traces.messages",
     "ValidJSON": "pixie_otel.evals.evaluators.heuristics",
     "as_evaluable": "pixie_otel.traces.selectors",
     "build_tree": "pixie_otel.traces.tree",
     "collapse_named_data": "pixie_otel.evaluable",
+    "eval_cases": "pixie_otel.runs.eval_traces",
     "eval_traces": "pixie_otel.runs.eval_traces",
     "evaluate": "pixie_otel.evals.evaluate",
     "evaluate_sync": "pixie_otel.evals.evaluate",

@@ -102,14 +102,15 @@ class Intake:
         counts, report = self.counts, self.reader.report
         if counts.read:
             left_out = {
-                f"do not match the filter ({self.filter})": counts.filtered,
-                "are not in the sample": counts.not_sampled,
-                "are beyond the limit": counts.over_limit,
-                "hold neither LLM calls nor recorded inputs or outputs (judge them with --all)": counts.without_content,
+                f"not matching the filter ({self.filter})": counts.filtered,
+                "not in the sample": counts.not_sampled,
+                "beyond the limit": counts.over_limit,
+                "with neither LLM calls nor recorded inputs or outputs (judge them with --all)": counts.without_content,
             }
             reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
             hint = "; --trace takes a whole id, or at least its first 8 digits" if self.filter.trace_ids else ""
-            return f"nothing to judge: of {counts.read} traces, {reasons}{hint}"
+            traces = "1 trace" if counts.read == 1 else f"{counts.read} traces"
+            return f"nothing to judge: of {traces}, {reasons}{hint}"
         names = ", ".join(report.sources) or "the input"
         problems = [f"{problem.location}: {problem.message}" for problem in report.problems[:_PROBLEMS_SHOWN]]
         more = len(report.problems) - len(problems)

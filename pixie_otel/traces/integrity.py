@@ -49,7 +49,7 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
         found.append(Problem(kind, text, source, trace_id=trace_id, span_id=first.span_id))
 
     if orphans := links.orphans:
-        add("orphan-span", orphans, f"{_spans(orphans)} of {len(spans)} have a parent that is not in the input")
+        add("orphan-span", orphans, f"{_spans(orphans)} of {len(spans)} with a parent that is not in the input")
     if links.self_parents:
         add("self-parent", links.self_parents, f"{_spans(links.self_parents)} named as their own parent")
     if links.cut:

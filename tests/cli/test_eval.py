@@ -221,7 +221,7 @@ class TestOutput:
             (["--pct", "high"], 2, "'--pct'"),
             (["--no-such-option"], 2, "--no-such-option"),
             (["-e", "ExactMach"], 2, "did you mean ExactMatch"),
-            (["--trace", "ffffffff"], 3, "do not match the filter"),
+            (["--trace", "ffffffff"], 3, "not matching the filter"),
         ],
     )
     def test_json_of_wrong_usage(self, pixie: Pixie, traces: Path, arguments: list[str], code: int, said: str) -> None:

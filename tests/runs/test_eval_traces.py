@@ -124,9 +124,9 @@ class TestEvalTraces:
     def test_filter_limit_and_sample(self, traces: Path) -> None:
         """Filters, limits and samples leave out, and say how many."""
         assert len(eval_traces(traces, [says_paris], filter=TraceFilter.parse(where=["name=agent"]), limit=1)) == 1
-        with pytest.raises(InputError, match="do not match the filter"):
+        with pytest.raises(InputError, match="not matching the filter"):
             eval_traces(traces, [says_paris], filter=TraceFilter.parse(services=["other"]))
-        with pytest.raises(InputError, match="are not in the sample"):
+        with pytest.raises(InputError, match="not in the sample"):
             eval_traces(traces, [says_paris], sample=0.0)
 
     def test_a_run_is_kept_where_asked(self, traces: Path, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_every_trace_is_counted_once(tmp_path: Path) -> None:
         (json.dumps({"resourceMetrics": [{}, {}]}), "0 log records and 2 metrics, and no spans"),
         ("[1]\n", r"t\.jsonl:1: "),
         ("x\n" * 5, r"… and 2 more"),
-        (line(span(1)), r"hold neither LLM calls nor recorded inputs or outputs \(judge them with --all\)"),
+        (line(span(1)), r"with neither LLM calls nor recorded inputs or outputs \(judge them with --all\)"),
     ],
 )
 def test_nothing_to_judge_is_explained(tmp_path: Path, content: str, message: str) -> None:

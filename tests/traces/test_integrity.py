@@ -44,14 +44,14 @@ def test_a_whole_trace_has_no_problems() -> None:
         (
             [Span("a"), Span("b", "gone", 10**9 + 1)],
             {
-                "orphan-span": "1 span of 2 have a parent that is not in the input (first: 'work' b)",
+                "orphan-span": "1 span of 2 with a parent that is not in the input (first: 'work' b)",
                 "several-roots": "the trace has 2 roots (first: 'work' a)",
             },
         ),
         (
             [Span("a", "gone"), Span("b", "a")],
             {
-                "orphan-span": "1 span of 2 have a parent that is not in the input (first: 'work' a)",
+                "orphan-span": "1 span of 2 with a parent that is not in the input (first: 'work' a)",
                 "missing-root": "the trace has no true root: its top span is not in the input (first: 'work' a)",
             },
         ),

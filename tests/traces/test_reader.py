@@ -269,7 +269,7 @@ class TestReader:
                 line(span(1, attributes={"k": 1})).replace('"intValue":"1"', '"intValue":"x"'),
                 ":1: attribute 'k'.intValue",
             ),
-            (line(span(1)) + line(span(2, parent=9)), ": 1 span of 2 have a parent that is not in the input"),
+            (line(span(1)) + line(span(2, parent=9)), ": 1 span of 2 with a parent that is not in the input"),
             (line(span(1)) * 2, ": 1 repeated span was left out"),
         ],
     )
