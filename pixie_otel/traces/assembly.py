@@ -118,7 +118,8 @@ class Assembly:
             return None
         self._report.spans_used += len(records)
         source = records[0].origin.source
-        self._say_twins(source)
+        if self._twins:
+            self._say_twins(source)
         self._sort()
         self._tell_of_origins(contexts.values())
         if self._logs:
@@ -234,8 +235,8 @@ class Assembly:
 
     def _sort(self) -> None:
         # `order` cannot tell different spans with the same id and the same times apart.
-        digests = {id(twin): digest for twins in self._twins.values() for digest, twin in twins.items()}
-        if digests:
+        if self._twins:
+            digests = {id(twin): digest for twins in self._twins.values() for digest, twin in twins.items()}
             self._records.sort(key=lambda record: digests.get(id(record), b""))
         self._records.sort(key=order)
 

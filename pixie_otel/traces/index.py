@@ -21,6 +21,7 @@ _ROW: Final = Struct(">16sQQI")
 Big-endian, so that rows sort as bytes: by trace, by start, by place.
 """
 ROW_BYTES: Final = _ROW.size
+_WHOLE_ROW: Final = Struct(f"{ROW_BYTES}s")
 _KEY_BYTES: Final = 16
 _START_BYTES: Final = 6
 _BUCKETS: Final = 256
@@ -104,7 +105,7 @@ class SpanIndex:
         """Sort a bucket in place and note where each trace begins in it."""
         chunks = [self._read(*place) for place in self._spilled[number]]
         data = b"".join((*chunks, self._buckets[number]))
-        rows = [data[at : at + ROW_BYTES] for at in range(0, len(data), ROW_BYTES)]
+        rows: list[bytes] = [row for (row,) in _WHOLE_ROW.iter_unpack(data)]
         rows.sort()
         key, earliest, first = b"", 0, 0
         for ordinal, row in enumerate(rows):

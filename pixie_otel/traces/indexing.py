@@ -50,6 +50,12 @@ Of the lists that OTLP knows in a span, only one of keys and values ends like th
 number or a list. So the status comes right after the attributes, and no count of dropped ones, nor any other field that
 a tree needs, stands between them.
 """
+_OTHER_PLAIN_END: Final = re.compile(
+    rb'\}\}\],(?:"droppedAttributesCount":0,"events":\[\],"droppedEventsCount":0,)?+"status":\{(?:"code":[0-2])?+\}'
+    rb'(?:,"links":\[\],"droppedLinksCount":0)?+(?:,"flags":[0-9]++)?+\}'
+)
+"""The same with flags behind it, and as JavaScript's exporter writes it, which leaves nothing out."""
+_END_START: Final = b'}}],"'
 _BETWEEN: Final = re.compile(rb"\s*,\s*")
 _SOUGHT_BYTES: Final = 64
 
@@ -159,7 +165,9 @@ class Indexer:
             length = len(span)
             # The position is a guess: what nobody asked for may hold the same text and something else after it.
             is_there = data.startswith(span, position)
-            head = plain_head(data, position) if data.endswith(_PLAIN_ENDS, position, position + length) else None
+            end = position + length
+            is_plain = data.endswith(_PLAIN_ENDS, position, end) or _ends_plainly(data, position, end)
+            head = plain_head(data, position) if is_plain else None
             if is_there and head is not None:
                 trace_id, start = head.groups()
                 add(unhexlify(trace_id), int(start), offset + position, length, context)
@@ -168,8 +176,7 @@ class Indexer:
                 add(unhexlify(ids[1]), _start(bytes(span)), offset + position, length, number)
             else:
                 self._put_span(bytes(span), piece.number, *shared)
-            position += length
-            position = position + 1 if data[position : position + 2] == b",{" else _after(data, position)
+            position = end + 1 if data[end : end + 2] == b",{" else _after(data, end)
         return position
 
     def _put_span(self, data: bytes, number: int, name: str, resource: bytes, scope: bytes) -> None:
@@ -286,11 +293,16 @@ def _start(span: bytes) -> int:
 
 def _found(data: bytes, piece: Raw, position: int) -> int:
     """Find a piece by its beginning first: looking for all of a long one at once takes much longer."""
-    beginning = bytes(piece)[:_SOUGHT_BYTES]
+    beginning = bytes(memoryview(piece)[:_SOUGHT_BYTES])
     position = data.index(beginning, position)
     while not data.startswith(piece, position):
         position = data.index(beginning, position + 1)
     return position
+
+
+def _ends_plainly(data: bytes, position: int, end: int) -> bool:
+    begins = data.rfind(_END_START, position, end)
+    return begins >= 0 and _OTHER_PLAIN_END.fullmatch(data, begins, end) is not None
 
 
 def _after(data: bytes, end: int) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pixie_otel.evaluable import JsonValue, ToolCall, canonical_json
 from pixie_otel.traces.messages import AssistantMessage, Message, ToolResultMessage
 from pixie_otel.traces.spans import LLMSpan, ObserveSpan, RetrieverSpan, ToolSpan
-from pixie_otel.traces.tree import ObservationNode
+
+if TYPE_CHECKING:
+    from pixie_otel.traces.tree import ObservationNode
 
 __all__ = ["duration_text", "tree_text"]
 

@@ -165,7 +165,6 @@ class Links:
     Attributes:
         roots: The tops of the trees, in order of start.
         parents: The position above each span; -1 for roots.
-        children: The positions below each span, in order of start.
         orphans: Roots whose parent is not there.
         self_parents: Roots that name themselves as their parent.
         cut: Roots at which a cycle of parents was cut.
@@ -173,7 +172,6 @@ class Links:
 
     roots: list[int]
     parents: list[int]
-    children: list[list[int]]
     orphans: list[int]
     self_parents: list[int]
     cut: list[int]
@@ -197,8 +195,9 @@ def link(spans: Sequence[Linkable]) -> Links:
         holder = holders.setdefault(span.span_id, position)
         if holder != position and span.end_time_unix_nano > spans[holder].end_time_unix_nano:
             holders[span.span_id] = position
+    roots: list[int] = []
     parents: list[int] = []
-    links = Links(roots=[], parents=parents, children=[[] for _ in spans], orphans=[], self_parents=[], cut=[])
+    links = Links(roots, parents, orphans=[], self_parents=[], cut=[])
     for position, span in enumerate(spans):
         parent_id = span.parent_span_id
         parent = -1 if parent_id is None else holders.get(parent_id, -1)
@@ -208,7 +207,8 @@ def link(spans: Sequence[Linkable]) -> Links:
         elif parent < 0 and parent_id is not None:
             links.orphans.append(position)
         parents.append(parent)
-        (links.roots if parent < 0 else links.children[parent]).append(position)
+        if parent < 0:
+            roots.append(position)
     if any(map(gt, parents, count())):
         # Only where a parent stands behind its child can going up come round again.
         _cut_cycles(links)
@@ -217,35 +217,25 @@ def link(spans: Sequence[Linkable]) -> Links:
 
 def _cut_cycles(links: Links) -> None:
     parents = links.parents
-    reached = [False] * len(parents)
-    _reach(links.roots, links.children, reached)
+    checked = [False] * len(parents)
     for position in range(len(parents)):
-        if reached[position]:
-            continue
-        # Every unreached span hangs on a cycle: go up until one comes round again.
+        # Go up until there is nothing above, or one comes round again.
         seen: set[int] = set()
         at = position
-        while at not in seen:
+        while at >= 0 and not checked[at] and at not in seen:
             seen.add(at)
             at = parents[at]
-        cycle = [at]
-        while (above := parents[cycle[-1]]) != at:
-            cycle.append(above)
-        top = min(cycle)
-        links.children[parents[top]].remove(top)
-        parents[top] = -1
-        links.cut.append(top)
-        links.roots.append(top)
-        _reach([top], links.children, reached)
+        if at in seen:
+            cycle = [at]
+            while (above := parents[cycle[-1]]) != at:
+                cycle.append(above)
+            top = min(cycle)
+            parents[top] = -1
+            links.cut.append(top)
+            links.roots.append(top)
+        for reached in seen:
+            checked[reached] = True
     links.roots.sort()
-
-
-def _reach(tops: Iterable[int], children: list[list[int]], reached: list[bool]) -> None:
-    pending = list(tops)
-    while pending:
-        position = pending.pop()
-        reached[position] = True
-        pending.extend(children[position])
 
 
 def build_tree(spans: Iterable[ObserveSpan]) -> list[ObservationNode]:
@@ -290,13 +280,13 @@ def nodes(flat: list[ObservationNode], links: Links) -> list[ObservationNode]:
     """Hang nodes together.
 
     Args:
-        flat: One node a span.
+        flat: One node a span, without children yet.
         links: How they hang together.
 
     Returns:
         The roots.
     """
-    for position, below in enumerate(links.children):
-        if below:
-            flat[position].children = [flat[child] for child in below]
+    for node, parent in zip(flat, links.parents, strict=True):
+        if parent >= 0:
+            flat[parent].children.append(node)
     return [flat[position] for position in links.roots]

@@ -108,7 +108,6 @@ def test_links_say_what_was_wrong() -> None:
     assert link(spans) == Links(
         roots=[0, 1, 2],
         parents=[-1, -1, -1, 2, 3],
-        children=[[], [], [3], [4], []],
         orphans=[0],
         self_parents=[1],
         cut=[2],
