@@ -145,7 +145,7 @@ def test_a_cycle_of_a_hundred_thousand_spans_works() -> None:
 
     star = [observation("a", "b", 0), observation("b", "a", 1), *(observation(f"c{n}", "a", 2) for n in range(LENGTH))]
     assert link(star).cut == [0]
-    assert len(link(star).children[0]) == LENGTH + 1
+    assert link(star).parents.count(0) == LENGTH + 1
 
 
 def test_many_cycles_are_cut_each_once() -> None:

@@ -186,19 +186,20 @@ def tree(attributes: Mapping[str, JsonValue], prefixes: Iterable[str]) -> Tree:
             structured.append(key)
             continue
         path, _, segment = key.rpartition(".")
-        if path != last:
-            last, branch = path, _branch(root, path)
-        _put(branch, segment, value)
+        if path != last or not path:
+            last, branch = path, _branch(root, key)
+        if _put(branch, segment, value):
+            last = ""
     # Last, and the longest keys first, so that nothing is put into a mapping that belongs to an attribute.
     for key in sorted(structured, key=len, reverse=True):
-        path, _, segment = key.rpartition(".")
-        _put(_branch(root, path), segment, attributes[key])
+        _put(_branch(root, key), key.rpartition(".")[2], attributes[key])
     return root
 
 
-def _branch(root: Tree, path: str) -> Tree:
+def _branch(root: Tree, key: str) -> Tree:
+    """Give the mapping that a key's last segment belongs into."""
     at = root
-    for segment in path.split(".", _MAX_SEGMENTS) if path else ():
+    for segment in key.split(".", _MAX_SEGMENTS)[:-1]:
         below = at.get(segment)
         if not isinstance(below, dict):
             fresh: Tree = {} if below is None else {"": below}
@@ -207,12 +208,14 @@ def _branch(root: Tree, path: str) -> Tree:
     return at
 
 
-def _put(branch: Tree, segment: str, value: JsonValue) -> None:
+def _put(branch: Tree, segment: str, value: JsonValue) -> bool:
+    """Put a value into a mapping; say whether it went into a branch, where it may have taken the place of another."""
     before = branch.get(segment)
     if isinstance(before, dict):
         before[""] = value
-    else:
-        branch[segment] = value
+        return True
+    branch[segment] = value
+    return False
 
 
 def leaf(branch: JsonValue, *path: str) -> JsonValue:
