@@ -12,6 +12,7 @@ from pixie_otel.errors import ConfigError
 from pixie_otel.evals.case import Case, CaseResult
 from pixie_otel.evals.case_files import CaseFile
 from pixie_otel.evals.engine import EngineSettings, judge_sync
+from pixie_otel.evals.evaluation import ScoreThreshold
 from pixie_otel.evals.expectations import Expectations
 from pixie_otel.evals.references import load_evaluators
 from pixie_otel.evals.thresholds import Thresholds
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["eval_cases", "eval_traces"]
 
 _Evaluators: TypeAlias = str | Callable[..., Any] | Iterable[str | Callable[..., Any]]
+_Criteria: TypeAlias = Thresholds | ScoreThreshold | float | Mapping[str, float | None] | None
 
 _DEFAULTS: Final = ("...",)
 _SELECTORS: Final[Mapping[object, str]] = {root: "root", last_llm_call: "last_llm_call", llm_calls: "llm_calls"}
@@ -47,7 +49,7 @@ def eval_traces(
     select: str | Selector | Callable[..., Any] = "root",
     expect: str | os.PathLike[str] | None = None,
     filter: TraceFilter | None = None,
-    thresholds: Thresholds | float | Mapping[str, float | None] | None = None,
+    thresholds: _Criteria = None,
     pct: float = 1.0,
     allow_errors: float = 0.0,
     limit: int | None = None,
@@ -71,7 +73,8 @@ def eval_traces(
             ``kind:KIND`` or ``tool:GLOB``; or one of the functions of these names.
         expect: A file of expectations, matched by trace id or input.
         filter: Which traces are judged.
-        thresholds: The score to reach, from 0 to 1: one for all, or by evaluator name, or both as `Thresholds`.
+        thresholds: The score to reach, from 0 to 1: one for all, or by evaluator name, or both as `Thresholds`; a
+            `ScoreThreshold` gives the one for all and, in place of ``pct``, the share.
         pct: The share of judged cases that must pass, from 0 to 1.
         allow_errors: The share of cases that may have errors, from 0 to 1.
         limit: How many traces at most, by start time.
@@ -93,7 +96,8 @@ def eval_traces(
         InputError: Nothing can be read, or nothing of it is left to judge.
         Interrupted: Ctrl-C; what was done is in its ``run``.
     """
-    settings = EngineSettings(thresholds=_thresholds(thresholds), timeout_s=timeout, concurrency=concurrency)
+    reached, pct = _criteria(thresholds, pct)
+    settings = EngineSettings(thresholds=reached, timeout_s=timeout, concurrency=concurrency)
     _check_shares(pct=pct, allow_errors=allow_errors, sample=sample, limit=limit)
     selector = _selector(select)
     loaded = _loaded(evaluators, settings.thresholds)
@@ -145,7 +149,7 @@ def eval_cases(
     path: str | os.PathLike[str],
     evaluators: _Evaluators,
     *,
-    thresholds: Thresholds | float | Mapping[str, float | None] | None = None,
+    thresholds: _Criteria = None,
     pct: float = 1.0,
     allow_errors: float = 0.0,
     limit: int | None = None,
@@ -180,7 +184,8 @@ def eval_cases(
         InputError: The file holds no case.
         Interrupted: Ctrl-C; what was done is in its ``run``.
     """
-    settings = EngineSettings(thresholds=_thresholds(thresholds), timeout_s=timeout, concurrency=concurrency)
+    reached, pct = _criteria(thresholds, pct)
+    settings = EngineSettings(thresholds=reached, timeout_s=timeout, concurrency=concurrency)
     _check_shares(pct=pct, allow_errors=allow_errors, sample=sample, limit=limit)
     loaded = _loaded(evaluators, settings.thresholds)
     cases = CaseFile(path)
@@ -296,12 +301,14 @@ def _loaded(evaluators: _Evaluators, thresholds: Thresholds) -> list[BoundEvalua
     return loaded
 
 
-def _thresholds(given: Thresholds | float | Mapping[str, float | None] | None) -> Thresholds:
+def _criteria(given: _Criteria, pct: float) -> tuple[Thresholds, float]:
     if isinstance(given, Thresholds):
-        return given
+        return given, pct
+    if isinstance(given, ScoreThreshold):
+        return Thresholds(general=given.threshold), given.pct
     if given is None or isinstance(given, int | float):
-        return Thresholds(general=given)
-    return Thresholds(by_name=dict(given))
+        return Thresholds(general=given), pct
+    return Thresholds(by_name=dict(given)), pct
 
 
 def _check_shares(*, pct: float, allow_errors: float, sample: float | None, limit: int | None) -> None:

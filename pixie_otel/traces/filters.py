@@ -100,8 +100,10 @@ class TraceFilter:
         return " ".join(parts)
 
     def _has_id(self, trace: Trace) -> bool:
+        if not self.trace_ids:
+            return True
         found = trace.trace_id.lower()
-        return not self.trace_ids or any(
+        return any(
             found == wanted or (len(wanted) >= _SHORTEST_PREFIX and found.startswith(wanted))
             for wanted in self.trace_ids
         )

@@ -15,7 +15,7 @@ from otlp_lines import agent, chat, line, span, write
 
 import pixie_otel
 from pixie_otel.errors import ConfigError, InputError
-from pixie_otel.evals.evaluation import FailureKind, Outcome
+from pixie_otel.evals.evaluation import FailureKind, Outcome, ScoreThreshold
 from pixie_otel.evaluable import Evaluable, collapse_named_data
 from pixie_otel.runs.eval_traces import eval_cases, eval_traces
 from pixie_otel.runs.interrupted import Interrupted, Terminated
@@ -128,6 +128,11 @@ class TestEvalTraces:
             eval_traces(traces, [says_paris], filter=TraceFilter.parse(services=["other"]))
         with pytest.raises(InputError, match="not in the sample"):
             eval_traces(traces, [says_paris], sample=0.0)
+
+    def test_criteria_come_in_one_value_too(self, traces: Path) -> None:
+        """A `ScoreThreshold` says the score to reach and the share of cases that must reach it."""
+        assert eval_traces(traces, [says_paris], thresholds=ScoreThreshold(threshold=0.9, pct=0.5)).passed
+        assert not eval_traces(traces, [says_paris], thresholds=ScoreThreshold(threshold=0.9)).passed
 
     def test_a_run_is_kept_where_asked(self, traces: Path, tmp_path: Path) -> None:
         """With a folder the run stays, and can be opened again with equal results."""
