@@ -64,7 +64,7 @@ def test_reading_costs_little_more_than_decoding(costs: dict[str, list[Cost]], f
     assert reading <= 1.2 * decoding
 
 
-# Half of the time is spent on reading spans through their dialects, whole, whether a check looks at them or not. The mark
+# Half of the time goes into reading spans through their dialects, whole, whether a check looks at them or not. The mark
 # is strict, so that whoever gets there has to take it away.
 @pytest.mark.xfail(reason="every span is read whole: about 12 and 13 times as long", strict=True)
 @pytest.mark.parametrize(("name", "limit"), [("eval", 4), ("eval with secrets", 6)])
