@@ -162,9 +162,12 @@ def get_config(start: str | os.PathLike[str] | None = None) -> PixieConfig:
         start: The folder; the current one, when not given.
 
     Raises:
-        ConfigError: The file cannot be used.
+        ConfigError: The file cannot be used, or the current folder is gone.
     """
-    folder = Path.cwd() if start is None else Path(start).absolute()
+    try:
+        folder = Path.cwd() if start is None else Path(start).absolute()
+    except OSError as error:
+        raise ConfigError("the current folder no longer exists; change to another one") from error
     for candidate in (folder, *folder.parents):
         if (candidate / "pyproject.toml").is_file():
             return PixieConfig.read(candidate / "pyproject.toml")

@@ -199,3 +199,13 @@ def test_settings_made_in_python_follow_the_same_rules(settings: dict[str, objec
     except ValueError:
         return
     assert config.threshold is None or 0 <= config.threshold <= 1
+
+
+def test_a_current_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the current folder was deleted, the error says so."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(ConfigError, match="the current folder no longer exists"):
+        get_config()
