@@ -6,6 +6,8 @@
     ├── MissingExtraError an optional dependency is needed; the message names the pip command (exit code 2)
     ├── ObservationError  a trace does not hold what was asked of it; also a ``ValueError``
     ├── EvaluatorError    an evaluator gave something that is no evaluation
+    ├── WrapRegistryMissError  a recorded input that `wrap` should inject is not there; also a ``KeyError``
+    ├── WrapTypeMismatchError  a recorded input cannot be rebuilt to its type; also a ``TypeError``
     └── SkipEvaluation    raised by an evaluator to say that it does not apply to a case
 
 They live in a module of their own so that every part can raise and catch them without importing the others.
@@ -21,6 +23,8 @@ __all__ = [
     "ObservationError",
     "PixieError",
     "SkipEvaluation",
+    "WrapRegistryMissError",
+    "WrapTypeMismatchError",
 ]
 
 
@@ -59,3 +63,52 @@ class EvaluatorError(PixieError):
 
 class SkipEvaluation(PixieError):  # noqa: N818 - it is no error, as pytest's Skipped is none
     """Raise it in an evaluator that does not apply to a case: the outcome is ``skipped``, for the reason given."""
+
+
+class WrapRegistryMissError(PixieError, KeyError):
+    """The inputs that are replayed hold no value for a ``wrap(purpose="input")``.
+
+    Args:
+        name: The name that was asked for.
+        known: The names that there are.
+    """
+
+    def __init__(self, name: str, known: tuple[str, ...] = ()) -> None:
+        there = ", ".join(map(repr, known)) or "none at all"
+        super().__init__(
+            f'wrap(purpose="input", name={name!r}): no recorded value has this name; there are {there}. '
+            "Add it to the entry's eval_input, or correct the name."
+        )
+        self.name = name
+        self.known = known
+
+    def __str__(self) -> str:
+        """Give the message itself; a ``KeyError`` would give its ``repr``."""
+        return str(self.args[0])
+
+    def __reduce__(self) -> tuple[type[WrapRegistryMissError], tuple[str, tuple[str, ...]]]:
+        """Pickle what the error was made of, so that it survives the way back from a worker process."""
+        return type(self), (self.name, self.known)
+
+
+class WrapTypeMismatchError(PixieError, TypeError):
+    """A replayed input cannot be rebuilt to the type that the application works with.
+
+    Args:
+        name: The name of the ``wrap``.
+        expected: The type, as a reader would write it.
+        reason: What was there instead, or why it does not fit.
+    """
+
+    def __init__(self, name: str, expected: str, reason: str) -> None:
+        super().__init__(
+            f'wrap(purpose="input", name={name!r}): the recorded value cannot become {expected}: {reason}. '
+            "Correct the entry's eval_input, or give wrap(…, type=…)."
+        )
+        self.name = name
+        self.expected = expected
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[WrapTypeMismatchError], tuple[str, str, str]]:
+        """Pickle what the error was made of."""
+        return type(self), (self.name, self.expected, self.reason)

@@ -1,0 +1,1 @@
+"""What pytest offers where pixie-otel is installed."""

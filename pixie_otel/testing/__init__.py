@@ -1,0 +1,1 @@
+"""A kit for the tests of applications that are traced."""

@@ -1,0 +1,1 @@
+"""The write half: making spans of what an application does, without the application noticing."""
