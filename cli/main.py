@@ -15,6 +15,7 @@ from pixie_otel.cli.eval import EvalCommand, eval_command
 from pixie_otel.cli.evaluators import evaluators_command
 from pixie_otel.cli.exit_codes import exit_code_of
 from pixie_otel.cli.help import HelpfulCommand, HelpfulGroup
+from pixie_otel.cli.record import record_command
 from pixie_otel.cli.show import show_command
 from pixie_otel.errors import PixieError
 
@@ -25,6 +26,13 @@ app = typer.Typer(cls=HelpfulGroup, rich_markup_mode=None, pretty_exceptions_ena
 app.command("eval", short_help="Judge traces, or finished cases.", cls=EvalCommand)(eval_command)
 app.command("show", short_help="Print traces as trees.", cls=HelpfulCommand)(show_command)
 app.command("evaluators", short_help="List what can judge.", cls=HelpfulCommand)(evaluators_command)
+app.command(
+    "record",
+    short_help="Write down what an application sends by OTLP.",
+    cls=HelpfulCommand,
+    # What follows the program's name is the program's.
+    context_settings={"allow_interspersed_args": False},
+)(record_command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pixie_otel.config import PixieConfig, get_config
-    from pixie_otel.errors import ConfigError, InputError, ObservationError, PixieError, SkipEvaluation
+    from pixie_otel.errors import (
+        ConfigError,
+        InputError,
+        ObservationError,
+        PixieError,
+        SkipEvaluation,
+        WrapRegistryMissError,
+        WrapTypeMismatchError,
+    )
     from pixie_otel.evals.evaluate import evaluate, evaluate_sync
     from pixie_otel.evals.evaluation import (
         Evaluation,
@@ -28,6 +36,9 @@ if TYPE_CHECKING:
         ValidJSON,
     )
     from pixie_otel.evaluable import UNSET, Evaluable, NamedData, TestCase, ToolCall, collapse_named_data
+    from pixie_otel.exporters.handlers import InstrumentationHandler
+    from pixie_otel.exporters.memory import MemoryTraceHandler
+    from pixie_otel.exporters.otlp_jsonl import OtlpJsonlExporter
     from pixie_otel.runs.eval_traces import eval_cases, eval_traces
     from pixie_otel.runs.interrupted import Interrupted
     from pixie_otel.runs.run import Run
@@ -57,6 +68,13 @@ if TYPE_CHECKING:
     )
     from pixie_otel.traces.trace import Trace
     from pixie_otel.traces.tree import ObservationNode, build_tree
+    from pixie_otel.tracing.capture import capture_traces
+    from pixie_otel.tracing.dispatch import add_handler, remove_handler
+    from pixie_otel.tracing.observation import Observation, start_observation
+    from pixie_otel.tracing.observe import observe
+    from pixie_otel.tracing.setup import flush, init, shutdown, stats
+    from pixie_otel.tracing.statistics import TracingStats
+    from pixie_otel.tracing.wrap import wrap
 
     __version__: str
 
@@ -76,16 +94,20 @@ __all__ = [
     "FailureKind",
     "ImageContent",
     "InputError",
+    "InstrumentationHandler",
     "Interrupted",
     "JSONDiff",
     "LLMSpan",
     "LevenshteinMatch",
     "ListContains",
+    "MemoryTraceHandler",
     "NamedData",
     "NumericDiff",
+    "Observation",
     "ObservationError",
     "ObservationNode",
     "ObserveSpan",
+    "OtlpJsonlExporter",
     "Outcome",
     "PixieConfig",
     "PixieError",
@@ -106,21 +128,34 @@ __all__ = [
     "Trace",
     "TraceFilter",
     "TraceReader",
+    "TracingStats",
     "UserMessage",
     "ValidJSON",
+    "WrapRegistryMissError",
+    "WrapTypeMismatchError",
+    "add_handler",
     "as_evaluable",
     "build_tree",
+    "capture_traces",
     "collapse_named_data",
     "eval_cases",
     "eval_traces",
     "evaluate",
     "evaluate_sync",
     "find_run",
+    "flush",
     "get_config",
+    "init",
     "last_llm_call",
     "llm_calls",
+    "observe",
     "read_traces",
+    "remove_handler",
     "root",
+    "shutdown",
+    "start_observation",
+    "stats",
+    "wrap",
 ]
 
 _MODULES = {
@@ -139,16 +174,20 @@ _MODULES = {
     "FailureKind": "pixie_otel.evals.evaluation",
     "ImageContent": "pixie_otel.traces.messages",
     "InputError": "pixie_otel.errors",
+    "InstrumentationHandler": "pixie_otel.exporters.handlers",
     "Interrupted": "pixie_otel.runs.interrupted",
     "JSONDiff": "pixie_otel.evals.evaluators.heuristics",
     "LLMSpan": "pixie_otel.traces.spans",
     "LevenshteinMatch": "pixie_otel.evals.evaluators.heuristics",
     "ListContains": "pixie_otel.evals.evaluators.heuristics",
+    "MemoryTraceHandler": "pixie_otel.exporters.memory",
     "NamedData": "pixie_otel.evaluable",
     "NumericDiff": "pixie_otel.evals.evaluators.heuristics",
+    "Observation": "pixie_otel.tracing.observation",
     "ObservationError": "pixie_otel.errors",
     "ObservationNode": "pixie_otel.traces.tree",
     "ObserveSpan": "pixie_otel.traces.spans",
+    "OtlpJsonlExporter": "pixie_otel.exporters.otlp_jsonl",
     "Outcome": "pixie_otel.evals.evaluation",
     "PixieConfig": "pixie_otel.config",
     "PixieError": "pixie_otel.errors",
@@ -169,21 +208,34 @@ _MODULES = {
     "Trace": "pixie_otel.traces.trace",
     "TraceFilter": "pixie_otel.traces.filters",
     "TraceReader": "pixie_otel.traces.reader",
+    "TracingStats": "pixie_otel.tracing.statistics",
     "UserMessage": "pixie_otel.traces.messages",
     "ValidJSON": "pixie_otel.evals.evaluators.heuristics",
+    "WrapRegistryMissError": "pixie_otel.errors",
+    "WrapTypeMismatchError": "pixie_otel.errors",
+    "add_handler": "pixie_otel.tracing.dispatch",
     "as_evaluable": "pixie_otel.traces.selectors",
     "build_tree": "pixie_otel.traces.tree",
+    "capture_traces": "pixie_otel.tracing.capture",
     "collapse_named_data": "pixie_otel.evaluable",
     "eval_cases": "pixie_otel.runs.eval_traces",
     "eval_traces": "pixie_otel.runs.eval_traces",
     "evaluate": "pixie_otel.evals.evaluate",
     "evaluate_sync": "pixie_otel.evals.evaluate",
     "find_run": "pixie_otel.runs.store",
+    "flush": "pixie_otel.tracing.setup",
     "get_config": "pixie_otel.config",
+    "init": "pixie_otel.tracing.setup",
     "last_llm_call": "pixie_otel.traces.selectors",
     "llm_calls": "pixie_otel.traces.selectors",
+    "observe": "pixie_otel.tracing.observe",
     "read_traces": "pixie_otel.traces.reader",
+    "remove_handler": "pixie_otel.tracing.dispatch",
     "root": "pixie_otel.traces.selectors",
+    "shutdown": "pixie_otel.tracing.setup",
+    "start_observation": "pixie_otel.tracing.observation",
+    "stats": "pixie_otel.tracing.setup",
+    "wrap": "pixie_otel.tracing.wrap",
 }
 
 # A type checker takes a module's `__getattr__` to mean that every name exists; the imports above tell it better.

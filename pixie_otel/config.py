@@ -1,14 +1,17 @@
 """Settings that a project keeps: ``[tool.pixie-otel]`` of the nearest ``pyproject.toml``.
 
-They have the names of the options of ``pixie-otel eval``, written with ``-`` or ``_``; an option that can be repeated
-is a list, and its name may then stand in the plural. Paths are relative to the file's folder, whatever the current
-directory is. What is typed on the command line goes before what stands here.
+They have the names of the options of ``pixie-otel eval`` and of the arguments of ``init``, written with ``-`` or ``_``;
+an option that can be repeated is a list, and its name may then stand in the plural. Paths are relative to the file's
+folder, whatever the current directory is. What is typed on the command line, given to ``init`` or set in the
+environment goes before what stands here.
 
     [tool.pixie-otel]
     evaluators = ["...", "ExactMatch", "evals/tone.py:Polite"]
     threshold = 0.7
     thresholds = { ExactMatch = 1.0 }
     allow-errors = 0.05
+    file = "traces/"
+    service-name = "support-bot"
 """
 
 from __future__ import annotations
@@ -38,6 +41,15 @@ def _listed(value: object) -> object:
     raise ValueError("a text or a list of texts belongs here")
 
 
+def _names(value: object) -> object:
+    if value is None or isinstance(value, bool):
+        return value
+    try:
+        return _listed(value)
+    except ValueError:
+        raise ValueError("true, false or a list of names belongs here") from None
+
+
 def _iso(value: object) -> object:
     return value.isoformat() if isinstance(value, date) else value
 
@@ -52,6 +64,7 @@ _Moment: TypeAlias = Annotated[str, BeforeValidator(_iso)]
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 _Threshold: TypeAlias = Annotated[_Share | None, BeforeValidator(_none)]
 _File: TypeAlias = Annotated[Path, Field(strict=False)]
+_Text: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
 class PixieConfig(BaseModel):
@@ -86,6 +99,12 @@ class PixieConfig(BaseModel):
         no_progress: Whether to show no progress.
         out: The folder of all runs.
         dataset_dir: The folder of datasets; ``datasets`` beside the ``pyproject.toml``, when not given.
+        file: Where `init` writes traces: a file, or a folder where it ends with a separator.
+        endpoint: The base URL that `init` sends traces to, as OTLP.
+        service_name: What the application is called in its traces.
+        instrument: Whether `init` instruments the libraries it finds, or which of them.
+        capture_content: Whether inputs and outputs are recorded.
+        redact: Whether credentials are taken out of what is recorded.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -118,6 +137,12 @@ class PixieConfig(BaseModel):
     no_progress: bool | None = None
     out: _File | None = None
     dataset_dir: Annotated[_File, Field(validate_default=True)] = Path("datasets")
+    file: _Text | None = None
+    endpoint: _Text | None = None
+    service_name: _Text | None = None
+    instrument: Annotated[bool | tuple[_Text, ...] | None, BeforeValidator(_names)] = None
+    capture_content: bool | None = None
+    redact: bool | None = None
 
     @field_validator("evaluators")
     @classmethod
@@ -129,6 +154,12 @@ class PixieConfig(BaseModel):
     @classmethod
     def _absolute_path(cls, path: Path | None, info: ValidationInfo) -> Path | None:
         return None if path is None else _root(info) / path.expanduser()
+
+    @field_validator("file")
+    @classmethod
+    def _absolute_file(cls, file: str | None, info: ValidationInfo) -> str | None:
+        # A `Path` forgets the separator at the end that makes it a folder.
+        return None if file is None else os.path.join(_root(info), os.path.expanduser(file))  # noqa: PTH111, PTH118 - see above
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:

@@ -1,7 +1,7 @@
 """What pixie-otel says of itself inside somebody else's application: few words, and never an exception.
 
-Everything goes to the logger ``pixie_otel``. A message of one kind is logged at most once a minute, so that a fault that
-every span meets does not fill the application's logs; how often it was met is said with the next one.
+Everything goes to the logger ``pixie_otel``. A message of one kind is logged at most once a minute, so that a fault
+that every span meets does not fill the application's logs; how often it was met is said with the next one.
 """
 
 from __future__ import annotations

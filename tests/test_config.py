@@ -52,6 +52,12 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         cases = "cases.csv"
         out = "runs"
         dataset_dir = "/data/sets"
+        file = "traces/"
+        endpoint = "http://localhost:4318"
+        service-name = "support-bot"
+        instrument = ["openai"]
+        capture-content = false
+        redact = true
         """,
     )
     assert config == PixieConfig(
@@ -83,6 +89,12 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         cases=tmp_path / "cases.csv",
         out=tmp_path / "runs",
         dataset_dir=Path("/data/sets"),
+        file=f"{tmp_path}/traces/",
+        endpoint="http://localhost:4318",
+        service_name="support-bot",
+        instrument=("openai",),
+        capture_content=False,
+        redact=True,
     )
 
 
@@ -90,9 +102,18 @@ def test_a_tilde_is_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """No shell reads the file, so what it would make of ``~`` is made here."""
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.setenv("USERPROFILE", "/home/ada")
-    config = _read(tmp_path, 'out = "~/runs"\nevaluators = ["~/evals/tone.py:polite"]')
+    config = _read(tmp_path, 'out = "~/runs"\nfile = "~/traces/"\nevaluators = ["~/evals/tone.py:polite"]')
+    assert config.file == "/home/ada/traces/"
     assert config.out == Path("/home/ada/runs")
     assert config.evaluators == (f"{Path('/home/ada/evals/tone.py')}:polite",)
+
+
+@pytest.mark.parametrize(
+    ("setting", "meant"), [("true", True), ("false", False), ("'openai'", ("openai",)), ("['a', 'b']", ("a", "b"))]
+)
+def test_instrumentation_is_switched_or_listed(tmp_path: Path, setting: str, meant: object) -> None:
+    """What is instrumented is all, nothing, one library or several."""
+    assert _read(tmp_path, f"instrument = {setting}").instrument == meant
 
 
 @pytest.mark.parametrize("key", ["evaluator", "evaluators"])
@@ -155,6 +176,9 @@ def test_a_folder_without_any_has_none(tmp_path: Path, monkeypatch: pytest.Monke
         ("where = 3", "where: a text or a list of texts belongs here, not 3"),
         ("where = [3]", "where.0: Input should be a valid string, not 3"),
         ("out = 3", "out: "),
+        ("file = ''", "file: String should have at least 1 character, not ''"),
+        ("instrument = 3", "instrument: true, false or a list of names belongs here, not 3"),
+        ("capture-content = 'no'", "capture-content: Input should be a valid boolean, not 'no'"),
     ],
 )
 def test_a_wrong_setting_is_told_with_file_and_key(tmp_path: Path, setting: str, said: str) -> None:

@@ -18,11 +18,12 @@ from pixie_otel.traces.indexing import Indexer
 from pixie_otel.traces.integrity import trace_problems
 from pixie_otel.traces.lenient import Complain, shown
 from pixie_otel.traces.logs import LogRecord, in_order
-from pixie_otel.traces.record import Origin, SpanRecord, nanoseconds, read_span, span_digest
+from pixie_otel.traces.record import SpanRecord, nanoseconds, read_span, span_digest
 from pixie_otel.traces.report import Problem, ReadReport
 from pixie_otel.traces.stores import SalvageStore
 from pixie_otel.traces.trace import Trace
-from pixie_otel.traces.tree import ObservationNode, link, nodes, order
+from pixie_otel.traces.tree import ObservationNode, link, nodes
+from pixie_otel.traces.twins import Twins
 
 __all__ = ["Assembly"]
 
@@ -94,10 +95,8 @@ class Assembly:
         self._report = report
         self._indexer = indexer
         self._records: list[SpanRecord] = []
-        self._first: dict[str, SpanRecord] = {}
-        self._twins: dict[str, dict[bytes, SpanRecord]] = {}
+        self._twins = Twins()
         self._logs: list[LogRecord] = []
-        self._duplicates = 0
 
     def trace(self, places: list[Place]) -> Trace | None:
         """Decode the records at some places and make a trace of them; ``None`` where no span is among them."""
@@ -118,14 +117,14 @@ class Assembly:
             return None
         self._report.spans_used += len(records)
         source = records[0].origin.source
-        if self._twins:
-            self._say_twins(source)
-        self._sort()
+        account = self._account
+        for problem in self._twins.problems(account.trace_id, source):
+            account.add(problem)
+        self._twins.sort(records)
         self._tell_of_origins(contexts.values())
         if self._logs:
             self._attach_logs()
         links = link(records)
-        account = self._account
         for problem in trace_problems(records, links, trace_id=account.trace_id, source=source):
             account.add(problem)
         # Those without a start come first.
@@ -158,10 +157,10 @@ class Assembly:
                 end_time_unix_nano=head.end_time_unix_nano,
                 complain=complain,
             )
-        first = self._first.setdefault(record.span_id, record)
-        if first is not record and self._is_known(record, first):
-            return
-        self._records.append(record)
+        if self._twins.is_known(record):
+            self._report.duplicate_spans += 1
+        else:
+            self._records.append(record)
 
     def _looked_into(self, data: bytes, entry: Entry, complain: _Complaint) -> SpanRecord | None:
         """Decode a span that is not written as most are; ``None`` where it is none."""
@@ -207,38 +206,6 @@ class Assembly:
     def _check_span_id(self, span_id: str, complain: Complain) -> None:
         if canonical_id(span_id, SPAN_ID_BYTES) is None:
             complain("odd-id", f"spanId {shown(span_id)} is no {SPAN_ID_BYTES} bytes in hex or base64; it is kept")
-
-    def _is_known(self, record: SpanRecord, first: SpanRecord) -> bool:
-        """Say whether a span whose id is there already is the same span once more."""
-        twins = self._twins.get(record.span_id)
-        if twins is None:
-            twins = self._twins[record.span_id] = {span_digest(first.span): first}
-        known = twins.setdefault(span_digest(record.span), record)
-        if known is record:
-            return False
-        # Whichever was read first, the same one of the two origins is kept.
-        known.origin = min(known.origin, record.origin, key=Origin.order)
-        self._duplicates += 1
-        self._report.duplicate_spans += 1
-        return True
-
-    def _say_twins(self, source: str) -> None:
-        if self._duplicates:
-            repeated = "1 repeated span was" if self._duplicates == 1 else f"{self._duplicates} repeated spans were"
-            message = f"{repeated} left out; each span counts once"
-            self._account.add(Problem("duplicate-span", message, source, trace_id=self._account.trace_id))
-        for span_id, twins in sorted(self._twins.items()):
-            if len(twins) > 1:
-                message = f"span id {shown(span_id)} is used by {len(twins)} different spans; all are kept"
-                problem = Problem("conflicting-span", message, source, trace_id=self._account.trace_id, span_id=span_id)
-                self._account.add(problem)
-
-    def _sort(self) -> None:
-        # `order` cannot tell different spans with the same id and the same times apart.
-        if self._twins:
-            digests = {id(twin): digest for twins in self._twins.values() for digest, twin in twins.items()}
-            self._records.sort(key=lambda record: digests.get(id(record), b""))
-        self._records.sort(key=order)
 
     def _tell_of_origins(self, contexts: Iterable[tuple[Entry, int]]) -> None:
         told: set[tuple[str, str]] = set()

@@ -9,11 +9,11 @@ sorting small whatever the number of spans.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import IO, Final, TypeAlias
 
-__all__ = ["ROW_BYTES", "Place", "SpanIndex"]
+__all__ = ["ROW_BYTES", "Place", "SpanIndex", "trace_order"]
 
 _ROW: Final = Struct(">16sQQI")
 """Trace key; start (48 bits) and the offset's upper 16; the offset's lower 32 and the length; context.
@@ -142,3 +142,14 @@ class SpanIndex:
             return b""
         self._file.seek(offset)
         return self._file.read(length)
+
+
+def trace_order(key: bytes, starts: Iterable[int]) -> tuple[int, int, bytes]:
+    """Give the key by which traces stand in the order in which `SpanIndex.traces` gives them.
+
+    Args:
+        key: The bytes that stand for the trace.
+        starts: The starts of its spans, in nanoseconds since 1970.
+    """
+    units = [start >> _START_SHIFT for start in starts if 0 < start < 1 << 63]
+    return min(filter(None, units), default=0), key[-1], key

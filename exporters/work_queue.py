@@ -1,0 +1,384 @@
+"""A queue with a worker behind it: whoever puts something in goes on at once, whatever the work takes.
+
+What is in the queue when the process is killed by SIGKILL is lost. As long as the worker keeps up that is what was put
+in within the last `delay` (0.1 s) and the batch that is being worked on; where it does not, at most `max_items` and
+`max_bytes`. A flush or a shutdown leaves nothing behind, so that an exit and a SIGTERM that flush lose nothing.
+
+`put`, `flush`, `shutdown` and `stats` may be called in a signal handler or a finalizer that interrupts any of them:
+
+- An item is counted and put into the queue without a call between the two that an interrupt could come after.
+- The worker never takes the lock that `put` takes, so that a handler may wait for the worker while what it interrupted
+  holds the lock.
+- How many are waiting is not counted but derived, so that ended = written + queued + dropped at any moment.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import Context as ThreadContext
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+
+from pixie_otel.diagnostics import internal_error
+from pixie_otel.exporters.forks import before_exit_of_child, in_child
+from pixie_otel.exporters.losses import LossWatch
+from pixie_otel.exporters.untraced import untraced
+
+__all__ = ["Outcome", "QueueStats", "WorkQueue"]
+
+T = TypeVar("T")
+
+_BATCH_BYTES: Final = 4 * 2**20
+_UNKNOWN_SIZE: Final = 4096
+_RETRY_SECONDS: Final = 1.0
+_EXIT_SECONDS: Final = 10.0
+
+
+class Outcome(NamedTuple):
+    """What became of one batch."""
+
+    written: int
+    dropped: Mapping[str, int]
+    """How many were dropped, by reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStats:
+    """What became of everything that was put into a queue: ``ended == written + queued + sum(dropped.values())``."""
+
+    name: str
+    ended: int
+    """How many were put in, those that were refused included."""
+    written: int
+    queued: int
+    """How many wait or are being worked on."""
+    dropped: Mapping[str, int]
+    """How many were dropped, by reason."""
+
+
+class _Handled(NamedTuple):
+    """What the worker has done; replaced as a whole, so that nobody sees half of a change."""
+
+    items: int
+    bytes: int
+    written: int
+    dropped: Counter[str]
+
+
+class _Request:
+    """Asks the worker to say when it has come this far."""
+
+    def __init__(self, *, stop: bool) -> None:
+        self.stop = stop
+        self.latch = threading.Lock()
+        self.latch.acquire()  # released by the worker
+
+
+_Entry: TypeAlias = tuple[T, int] | _Request
+
+
+class WorkQueue(Generic[T]):
+    """Hands on what is put in, in batches, in a thread of its own that starts with the first item.
+
+    A forked child has an empty queue of its own and counts from zero; what waited in the parent stays the parent's.
+
+    Args:
+        name: What it feeds, as its user would say it.
+        handle: Takes a batch and says what became of it. It is never called twice at a time.
+        size: How many bytes an item takes, roughly.
+        max_items: How many may wait; what comes on top is dropped as ``queue_full``.
+        max_bytes: How many bytes may wait.
+        max_batch: How many are handed on together, at most.
+        delay: How long the worker waits for a batch to fill up, in seconds.
+        close: Called once, after the last item.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        handle: Callable[[Sequence[T]], Outcome],
+        size: Callable[[T], int],
+        *,
+        max_items: int = 65_536,
+        max_bytes: int = 64 * 2**20,
+        max_batch: int = 512,
+        delay: float = 0.1,
+        close: Callable[[], None] | None = None,
+    ) -> None:
+        self.name = name
+        self._handle = handle
+        self._size = size
+        self._max_items = max_items
+        self._max_bytes = max_bytes
+        self._max_batch = max_batch
+        self._delay = delay
+        self._close = close
+        self._closed = False
+        self._reset()
+        in_child(self._reset)
+
+    def _reset(self) -> None:
+        """Start from nothing, with locks that nobody holds."""
+        self._items: SimpleQueue[_Entry[T]] = SimpleQueue()
+        self._hurry: SimpleQueue[None] = SimpleQueue()
+        self._lock = threading.RLock()
+        # Held by whoever works off the queue: the thread, or a caller where no thread can be started.
+        self._role = threading.Lock()
+        self._worker: int | None = None
+        self._next_start = 0.0
+        self._hooked = False
+        self._flushing = 0
+        self._taken = 0
+        self._taken_bytes = 0
+        self._refused: defaultdict[str, int] = defaultdict(int)
+        self._handled = _Handled(0, 0, 0, Counter())
+        self._finished = self._closed
+        self._gave_up = False
+        self._said = self._closed
+        self._losses = LossWatch(self.name)
+
+    def put(self, item: T) -> None:
+        """Take an item, or count it as dropped; never raises, never waits for the worker."""
+        try:
+            size = self._measure(item)
+            entry = item, size
+            most, most_bytes, batch = self._max_items, self._max_bytes, self._max_batch
+            hurry = False
+            with self._lock:
+                handled = self._handled
+                waiting = self._taken - handled.items
+                used = self._taken_bytes - handled.bytes
+                if self._closed:
+                    self._refused["after_shutdown"] += 1
+                    return
+                # What is larger than the whole queue is taken by an empty one.
+                if waiting >= most or (waiting and used + size > most_bytes):
+                    self._refused["queue_full"] += 1
+                    return
+                hurry = waiting + 1 == batch or used < _BATCH_BYTES <= used + size
+                self._taken += 1
+                self._taken_bytes += size
+                self._items.put(entry)
+            if hurry:
+                self._hurry.put(None)
+            if not self._role.locked():
+                self._start()
+        except Exception as error:  # noqa: BLE001 - whoever ends a span must not hear of it
+            internal_error(f"putting a span into the queue of {self.name}", error)
+
+    def flush(self, timeout: float | None = 30.0) -> bool:
+        """Wait until everything that was put in before is worked off.
+
+        Args:
+            timeout: How long to wait, in seconds; ``None`` for as long as it takes.
+
+        Returns:
+            Whether it is; ``False`` at once where the worker itself asks.
+        """
+        if self._worker == threading.get_ident():
+            return False
+        return self._waiting() == 0 or self._request(stop=False, timeout=timeout)
+
+    def shutdown(self, timeout: float | None = 30.0) -> bool:
+        """Work off what is there, then close. What cannot be worked off in time is dropped as ``shutdown_timeout``.
+
+        Args:
+            timeout: How long to wait, in seconds; ``None`` for as long as it takes.
+
+        Returns:
+            Whether everything was worked off and closed in time; the same when called again.
+        """
+        with self._lock:
+            self._closed = True
+        if not self._finished and not self._gave_up and not self._request(stop=True, timeout=timeout):
+            self._gave_up = not self._finished
+        if (self._finished or self._gave_up) and not self._said:
+            # By the caller, which would not wait for the worker to say it.
+            self._said = True
+            self._losses.look(self.stats().dropped, last=True)
+        return self._finished and not self._gave_up
+
+    def stats(self) -> QueueStats:
+        """Count what became of everything so far."""
+        # The worker's part first: what it has done was taken before. Without the lock, since the worker comes here too.
+        handled = self._handled
+        taken = self._taken
+        dropped = Counter(self._refused)
+        dropped.update(handled.dropped)
+        queued = taken - handled.items
+        ended = handled.written + queued + dropped.total()
+        if queued and (self._gave_up or self._finished):
+            # What the worker still has in hand may be written after all; then it is counted as written.
+            dropped["shutdown_timeout"] += queued
+            queued = 0
+        return QueueStats(self.name, ended, handled.written, queued, dict(dropped))
+
+    def _waiting(self) -> int:
+        handled = self._handled.items
+        return self._taken - handled
+
+    def _measure(self, item: T) -> int:
+        try:
+            return self._size(item)
+        except Exception as error:  # noqa: BLE001 - the item may still be written
+            internal_error(f"measuring a span for {self.name}", error)
+            return _UNKNOWN_SIZE
+
+    def _request(self, *, stop: bool, timeout: float | None) -> bool:
+        # Nothing runs beside the main thread once the interpreter takes itself apart: waiting would be for ever.
+        if self._worker == threading.get_ident() or sys.is_finalizing():
+            return False
+        deadline = None if timeout is None else time.monotonic() + min(max(timeout, 0.0), threading.TIMEOUT_MAX)
+        request = _Request(stop=stop)
+        with self._lock:
+            self._flushing += 1
+        try:
+            self._items.put(request)
+            self._hurry.put(None)
+            if not self._role.locked() and not (self._waiting() and self._start()):
+                self._work_here(deadline)
+            if self._finished:
+                return stop or self._waiting() == 0
+            left = -1 if deadline is None else max(deadline - time.monotonic(), 0.0)
+            return request.latch.acquire(timeout=left)
+        finally:
+            with self._lock:
+                self._flushing -= 1
+
+    def _start(self) -> bool:
+        """Start the worker; ``False`` where one was started just now or none can be."""
+        now = time.monotonic()
+        if now < self._next_start or self._finished:
+            return False
+        self._next_start = now + _RETRY_SECONDS
+        try:
+            if not self._hooked:
+                self._hooked = True
+                before_exit_of_child(self._flush_at_exit)
+            thread = threading.Thread(
+                target=self._run,
+                args=(self._items, self._hurry, self._role),
+                name=f"pixie-otel {self.name}",
+                daemon=True,
+            )
+            # In a context of its own, or the first request's would be kept for as long as the thread lives.
+            ThreadContext().run(thread.start)
+        except Exception:  # noqa: BLE001 - no thread now, or none any more: what waits is worked off by a flush
+            return False
+        return True
+
+    def _flush_at_exit(self) -> None:
+        self.flush(_EXIT_SECONDS)
+
+    def _run(self, items: SimpleQueue[_Entry[T]], hurry: SimpleQueue[None], role: threading.Lock) -> None:
+        if not role.acquire(timeout=_RETRY_SECONDS):
+            return
+        self._worker = threading.get_ident()
+        try:
+            with untraced():
+                # A fork inside `handle` leaves this thread in the child, where the queue is another one.
+                while items is self._items and not self._finished:
+                    try:
+                        first = items.get()
+                        if not isinstance(first, _Request):
+                            self._linger(items, hurry)
+                        self._turn(first, items)
+                    except BaseException as error:  # noqa: BLE001 - a worker that dies takes everything after with it
+                        internal_error(f"working off the queue of {self.name}", error)
+        finally:
+            self._leave(items, role)
+
+    def _work_here(self, deadline: float | None) -> None:
+        """Be the worker in the calling thread, until the queue is empty or the time is over."""
+        items, role = self._items, self._role
+        if not role.acquire(blocking=False):
+            return
+        self._worker = threading.get_ident()
+        try:
+            with untraced(), suppress(Empty):
+                while not self._finished and (deadline is None or time.monotonic() <= deadline):
+                    self._turn(items.get_nowait(), items)
+        finally:
+            self._leave(items, role)
+
+    def _leave(self, items: SimpleQueue[_Entry[T]], role: threading.Lock) -> None:
+        if items is self._items:
+            self._worker = None
+        role.release()
+        if self._finished:
+            # A request that came too late for its turn must not wait.
+            with suppress(Empty):
+                while True:
+                    entry = items.get_nowait()
+                    if isinstance(entry, _Request):
+                        entry.latch.release()
+        elif items is self._items and not items.empty():
+            self._start()
+
+    def _linger(self, items: SimpleQueue[_Entry[T]], hurry: SimpleQueue[None]) -> None:
+        """Let a batch fill up, unless somebody waits for it or it is full."""
+        with suppress(Empty):
+            while True:
+                hurry.get_nowait()
+        # Looked at after the reminders were thrown away: what they reminded of is seen here, or comes with a new one.
+        used = self._taken_bytes - self._handled.bytes
+        if self._flushing or self._closed or items.qsize() + 1 >= self._max_batch or used >= _BATCH_BYTES:
+            return
+        with suppress(Empty):
+            hurry.get(timeout=self._delay)
+
+    def _turn(self, entry: _Entry[T], items: SimpleQueue[_Entry[T]]) -> None:
+        """Work off one batch, or all up to a request."""
+        batch: list[T] = []
+        size = 0
+        with suppress(Empty):
+            while not isinstance(entry, _Request) and not self._gave_up:
+                batch.append(entry[0])
+                size += entry[1]
+                if len(batch) >= self._max_batch or size >= _BATCH_BYTES:
+                    break
+                entry = items.get_nowait()
+        try:
+            if batch:
+                self._work(batch, size)
+        finally:
+            if self._gave_up or (isinstance(entry, _Request) and entry.stop):
+                self._finish()
+            if isinstance(entry, _Request):
+                entry.latch.release()
+        # Not while a flush or a shutdown waits: it may be a signal handler's, and what it interrupted may hold the lock
+        # of the application's logging.
+        if not self._closed and (isinstance(entry, _Request) or not self._flushing):
+            self._losses.look(self.stats().dropped)
+
+    def _work(self, batch: list[T], size: int) -> None:
+        count = len(batch)
+        outcome = Outcome(0, {"internal_error": count})
+        try:
+            outcome = self._handle(batch)
+        except Exception as error:  # noqa: BLE001 - the next batch may fare better
+            internal_error(f"writing a batch to {self.name}", error)
+        finally:
+            # Counted whatever happens, also where a caller that works here is interrupted.
+            before = self._handled
+            dropped = before.dropped + Counter(outcome.dropped)
+            missing = count - outcome.written - sum(outcome.dropped.values())
+            if missing > 0:
+                dropped["internal_error"] += missing
+            written = before.written + outcome.written + min(missing, 0)
+            self._handled = _Handled(before.items + count, before.bytes + size, written, dropped)
+
+    def _finish(self) -> None:
+        try:
+            if self._close is not None:
+                self._close()
+        except Exception as error:  # noqa: BLE001 - what was written stays written
+            internal_error(f"closing {self.name}", error)
+        finally:
+            self._finished = True

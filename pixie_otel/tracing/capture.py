@@ -1,0 +1,228 @@
+"""`capture_traces`: the spans of one piece of code, in memory, whatever else goes on in the process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Final, NamedTuple, cast
+from weakref import ref
+
+from opentelemetry.context import Context, attach, get_current, set_value
+from opentelemetry.instrumentation.threading import ThreadingInstrumentor
+
+from pixie_otel.diagnostics import internal_error, note, warn
+from pixie_otel.errors import ConfigError
+from pixie_otel.exporters.forks import in_child
+from pixie_otel.exporters.memory import MemoryTraceHandler
+from pixie_otel.tracing import runtime
+from pixie_otel.tracing.hub import SpanHub
+from pixie_otel.tracing.open_spans import CAPTURES, CaptureRef
+
+__all__ = ["TraceCapture", "capture_traces"]
+
+_MAX_SPANS: Final = 100_000
+_MAX_BYTES: Final = 256 * 2**20
+_SECONDS: Final = 30.0
+
+
+def capture_traces(
+    *, max_spans: int = _MAX_SPANS, max_bytes: int = _MAX_BYTES, timeout: float | None = _SECONDS
+) -> TraceCapture:
+    """Capture the spans that are started within a ``with`` or ``async with`` block.
+
+    Those of threads, pools and tasks that are started within it belong to it too; those that other code starts at the
+    same time do not. Where nothing called `init`, it is called. Captures may be nested, and each sees what is in it.
+
+    Leaving the block waits until every span that has ended is in the handler's `spans`.
+
+    Args:
+        max_spans: How many spans are kept at most; further ones are dropped and counted.
+        max_bytes: How many bytes of JSON they may have together.
+        timeout: How many seconds leaving may take; ``None`` for as long as it takes.
+
+    Returns:
+        What gives a `MemoryTraceHandler` when it is entered.
+    """
+    return TraceCapture(max_spans, max_bytes, timeout)
+
+
+class _Opened(NamedTuple):
+    """A capture that is going on."""
+
+    handler: MemoryTraceHandler
+    hub: SpanHub | None
+
+
+class TraceCapture:
+    """A capture, to be entered with ``with`` or ``async with``; made by `capture_traces`.
+
+    Args:
+        max_spans: How many spans are kept at most.
+        max_bytes: How many bytes of JSON they may have together.
+        timeout: How many seconds leaving may take.
+    """
+
+    def __init__(self, max_spans: int, max_bytes: int, timeout: float | None) -> None:
+        self._max_spans = max_spans
+        self._max_bytes = max_bytes
+        self._timeout = timeout
+        # Entered again while it is open, it is a capture within itself.
+        self._opened: list[_Opened] = []
+
+    def __enter__(self) -> MemoryTraceHandler:
+        handler = MemoryTraceHandler(max_spans=self._max_spans, max_bytes=self._max_bytes)
+        hub = None
+        try:
+            hub = _open(handler)
+        except ConfigError:
+            # Only raised where PIXIE_OTEL_STRICT asks for it.
+            raise
+        except Exception as error:  # noqa: BLE001 - the code that is to be captured runs all the same
+            internal_error("opening a capture", error)
+        self._opened.append(_Opened(handler, hub))
+        return handler
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        opened = self._leave()
+        if opened is not None:
+            _close(*opened, self._timeout)
+
+    async def __aenter__(self) -> MemoryTraceHandler:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        opened = self._leave()
+        if opened is None:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+            # Not the loop's own pool, in which the application may have filled every thread.
+            pool = ThreadPoolExecutor(1, thread_name_prefix="pixie-otel capture")
+            closing = loop.run_in_executor(pool, _close, *opened, self._timeout)
+            pool.shutdown(wait=False)
+        except RuntimeError:
+            # Another event loop than asyncio's, or no thread can be started any more.
+            _close(*opened, self._timeout)
+            return
+        await closing
+
+    def _leave(self) -> _Opened | None:
+        """Take the capture out of the context, for what follows in it."""
+        if not self._opened:
+            return None
+        opened = self._opened.pop()
+        try:
+            _detach(ref(opened.handler))
+        except Exception as error:  # noqa: BLE001 - the code behind the block runs on
+            internal_error("leaving a capture", error)
+        return opened
+
+
+def _open(handler: MemoryTraceHandler) -> SpanHub | None:
+    current = runtime.current()
+    if current is None:
+        from pixie_otel.tracing.setup import init_for_capture
+
+        current = init_for_capture()
+    if current is None:
+        warn("capture-off", "capture_traces() captures nothing: tracing is off, and could not be set up")
+        return None
+    _threads.enter()
+    try:
+        current.hub.open_capture(handler)
+        context = get_current()
+        attach(set_value(CAPTURES, (*_captures(context), ref(handler)), context))
+    except BaseException:
+        _threads.leave()
+        raise
+    return current.hub
+
+
+def _close(handler: MemoryTraceHandler, hub: SpanHub | None, timeout: float | None) -> None:
+    """Wait for the spans that have ended, and say which ones are missing."""
+    if hub is None:
+        return
+    try:
+        _threads.leave()
+        done = hub.close_capture(handler, timeout)
+        _say(handler, done=done)
+    except Exception as error:  # noqa: BLE001 - the code behind the block runs on
+        internal_error("closing a capture", error)
+
+
+def _say(handler: MemoryTraceHandler, *, done: bool) -> None:
+    if not done:
+        warn("capture-timeout", "a capture ended before all of its spans were there; those that come still join it")
+    if handler.late:
+        warn(
+            "capture-late",
+            f"{handler.late} spans were still open when their capture ended, and are not in it: end them within the "
+            "block, as by waiting for the threads and tasks that it starts",
+        )
+    if handler.unattributed:
+        note(
+            "capture-unattributed",
+            f"{handler.unattributed} spans started while a capture was open and belong to none, such as those of "
+            "threads that ran before",
+        )
+
+
+def _captures(context: Context) -> tuple[CaptureRef, ...]:
+    return cast("tuple[CaptureRef, ...]", context.get(CAPTURES) or ())
+
+
+def _detach(reference: CaptureRef) -> None:
+    # OpenTelemetry's `detach` would log an error where the block is left in another context than it was entered in.
+    # There is nothing to take out there; and in the context that it was entered in, a closed capture takes no spans.
+    context = get_current()
+    captures = _captures(context)
+    if reference in captures:
+        left = tuple(capture for capture in captures if capture is not reference)
+        others = {key: value for key, value in context.items() if key != CAPTURES}
+        attach(Context({**others, CAPTURES: left} if left else others))
+
+
+class _Threads:
+    """Lets threads and pools take over the context of whoever uses them, while a capture is open."""
+
+    def __init__(self) -> None:
+        self._renew()
+        self._captures = 0
+        self._is_ours = False
+        self._own_start: object = None
+        in_child(self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.RLock()
+
+    def enter(self) -> None:
+        """Begin with the first capture, unless the application has done so itself."""
+        with self._lock:
+            self._captures += 1
+            instrumentor = ThreadingInstrumentor()
+            if self._captures > 1 or instrumentor.is_instrumented_by_opentelemetry:
+                return
+            self._own_start = threading.Timer.__dict__.get("start")
+            instrumentor.instrument(skip_dep_check=True)
+            self._is_ours = True
+
+    def leave(self) -> None:
+        """End with the last capture, where it began with one."""
+        with self._lock:
+            self._captures -= 1
+            if self._captures > 0 or not self._is_ours:
+                return
+            self._is_ours = False
+            ThreadingInstrumentor().uninstrument()
+            # It leaves behind what it had wrapped twice: the method that a timer has from `Thread`.
+            if self._own_start is None and "start" in threading.Timer.__dict__:
+                del threading.Timer.start
+
+
+_threads: Final = _Threads()

@@ -1,0 +1,91 @@
+"""The end of a process: what has been recorded is written before it is gone, and the end is not held up for long.
+
+Python ends with its exit handlers, unless a signal ends it first. Of the signals only SIGTERM is taken, and only where
+the application left it to the system: then the process still dies of it, a moment later.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Final
+
+from pixie_otel.diagnostics import internal_error
+from pixie_otel.tracing.runtime import current
+
+__all__ = ["arm", "disarm", "end_open_streams"]
+
+_EXIT_SECONDS: Final = 5.0
+_SIGNAL_SECONDS: Final = 2.0
+
+_ending = threading.Lock()
+
+
+def arm() -> None:
+    """Write what has been recorded when the process ends, by itself or of SIGTERM."""
+    # Handlers run last in, first out: this one before that of the provider, which is older.
+    atexit.unregister(_at_exit)
+    atexit.register(_at_exit)
+    if threading.current_thread() is not threading.main_thread():
+        return
+    try:
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _on_sigterm)
+    except ValueError:
+        # Another interpreter than the main one may not set handlers.
+        return
+
+
+def disarm() -> None:
+    """Leave the end of the process as it was before `arm`."""
+    atexit.unregister(_at_exit)
+    if threading.current_thread() is not threading.main_thread():
+        return
+    try:
+        if signal.getsignal(signal.SIGTERM) is _on_sigterm:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    except ValueError:
+        return
+
+
+def end_open_streams() -> None:
+    """End the spans of streams that are still open: nobody will read on."""
+    # Loaded where there was a stream; the end of a process is no time to import.
+    streams = sys.modules.get("pixie_otel.tracing.streams")
+    if streams is not None:
+        _guarded("ending open streams", streams.end_open_streams)
+
+
+def _at_exit() -> None:
+    runtime = current()
+    if runtime is None:
+        return
+    end_open_streams()
+    _guarded("shutting down at exit", lambda: runtime.hub.close(_EXIT_SECONDS))
+
+
+def _on_sigterm(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a signal handler is called with
+    # Whoever ends processes may do so twice, and the second time must not cut the first one short.
+    if not _ending.acquire(blocking=False):
+        return
+    try:
+        runtime = current()
+        if runtime is not None:
+            end_open_streams()
+            _guarded("flushing on SIGTERM", lambda: runtime.hub.flush(_SIGNAL_SECONDS))
+    finally:
+        signal.signal(number, signal.SIG_DFL)
+        _ending.release()
+        os.kill(os.getpid(), number)
+
+
+def _guarded(what: str, action: Callable[[], object]) -> None:
+    try:
+        action()
+    except Exception as error:  # noqa: BLE001 - the process ends as it would have
+        internal_error(what, error)

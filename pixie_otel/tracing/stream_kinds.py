@@ -1,0 +1,71 @@
+"""What gives something later, told by its type alone; an instance is never asked, since it could answer anything."""
+
+from __future__ import annotations
+
+import io
+import weakref
+from enum import Enum
+from inspect import CO_ITERABLE_COROUTINE
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import Final
+
+from pixie_otel.tracing.type_facts import MISSING, mro, static
+
+__all__ = ["PLAIN_TYPES", "StreamKind", "is_stand_in_for_anything", "stream_kind"]
+
+
+class StreamKind(Enum):
+    """How what a stream gives is got at."""
+
+    ITERATOR = "iterator"
+    ASYNC_ITERATOR = "async iterator"
+    AWAITABLE = "awaitable"
+    FUTURE = "future"
+
+
+PLAIN_TYPES: Final = frozenset(map(id, (str, dict, list, type(None), bool, int, float, tuple, bytes, set, frozenset)))
+"""The ids of the types that most values have; comparing types themselves would ask their metaclass."""
+
+_NATIVE: Final = {
+    id(AsyncGeneratorType): StreamKind.ASYNC_ITERATOR,
+    id(CoroutineType): StreamKind.AWAITABLE,
+}
+# The classes of C derive from this one; `io.IOBase` itself only has them registered.
+_FILE: Final = io.IOBase.__mro__[1]
+_PROXIES: Final = frozenset(map(id, (weakref.ProxyType, weakref.CallableProxyType)))
+
+
+def stream_kind(value: object) -> StreamKind | None:
+    """Say what kind of stream a value is; ``None`` for a plain value, which files and mere iterables are too."""
+    kind = type(value)
+    if id(kind) in PLAIN_TYPES:
+        return None
+    if kind is GeneratorType:
+        flags: int = value.gi_code.co_flags  # type: ignore[attr-defined] # a generator, by the line above
+        return StreamKind.AWAITABLE if flags & CO_ITERABLE_COROUTINE else StreamKind.ITERATOR
+    native = _NATIVE.get(id(kind))
+    return _kind_of(kind) if native is None else native
+
+
+def is_stand_in_for_anything(kind: type) -> bool:
+    """Say whether a type claims every protocol, as proxies do that stand for an object they do not know yet."""
+    return id(kind) in _PROXIES or (_has(kind, "__next__") and _has(kind, "__anext__"))
+
+
+def _kind_of(kind: type) -> StreamKind | None:
+    if is_stand_in_for_anything(kind) or any(base is _FILE for base in mro(kind)):
+        return None
+    if _has(kind, "_asyncio_future_blocking"):
+        return StreamKind.FUTURE
+    if _has(kind, "__await__"):
+        return StreamKind.AWAITABLE
+    if _has(kind, "__next__") and _has(kind, "__iter__"):
+        return StreamKind.ITERATOR
+    if _has(kind, "__anext__") and _has(kind, "__aiter__"):
+        return StreamKind.ASYNC_ITERATOR
+    return None
+
+
+def _has(kind: type, name: str) -> bool:
+    found = static(kind, name)
+    return found is not None and found is not MISSING

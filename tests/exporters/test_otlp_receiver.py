@@ -1,0 +1,565 @@
+"""The receiver of OTLP over HTTP, asked by OpenTelemetry's own exporters and by hand."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import os
+import socket
+import stat
+import sys
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import ParseDict
+from google.rpc.status_pb2 import Status
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from opentelemetry.exporter.otlp.proto.http import Compression
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.trace import Link
+from otlp_lines import agent, batch, chat, span
+
+from pixie_otel.errors import ConfigError
+from pixie_otel.exporters.otlp_receiver import OtlpReceiver, ReceiverCounts
+from pixie_otel.exporters.otlp_requests import JSON, RefusedRequest, Signal, received
+from pixie_otel.traces.reader import TraceReader, read_traces
+
+PROTOBUF = "application/x-protobuf"
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What the receiver says."""
+    return []
+
+
+@pytest.fixture
+def receiver(tmp_path: Path, said: list[str]) -> Iterator[OtlpReceiver]:
+    """A receiver that writes to `out.jsonl`."""
+    with OtlpReceiver(tmp_path / "out.jsonl", port=0, say=said.append) as receiver:
+        yield receiver
+
+
+class Answer:
+    """What the receiver answers."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = response.headers
+        self.type = response.headers.get_content_type()
+        self.body = response.read()
+
+
+def connect(receiver: OtlpReceiver) -> http.client.HTTPConnection:
+    """Connect to a receiver."""
+    return http.client.HTTPConnection(receiver.endpoint.removeprefix("http://"), timeout=30)
+
+
+def post(receiver: OtlpReceiver, body: Any, *, path: str = "/v1/traces", type: str = JSON, **headers: str) -> Answer:
+    """Send one request."""
+    data = body if isinstance(body, (bytes, Iterator)) else json.dumps(body).encode()
+    connection = connect(receiver)
+    try:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request("POST", path, data, {"Content-Type": type, **names})
+        return Answer(connection.getresponse())
+    finally:
+        connection.close()
+
+
+def lines(receiver: OtlpReceiver) -> list[dict[str, Any]]:
+    """Read what was written."""
+    data = receiver.path.read_bytes()
+    assert not data or data.endswith(b"\n")
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def traced(exporter: OTLPSpanExporter) -> None:
+    """Trace two spans, of which one links to the other."""
+    provider = TracerProvider(resource=Resource({"service.name": "bot"}), shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracer = provider.get_tracer("test", "1")
+    with tracer.start_as_current_span("outer", attributes={"n": 2**62, "x": 0.5, "b": True}) as outer:
+        link = Link(outer.get_span_context(), {"why": "test"})
+        with tracer.start_as_current_span("inner", links=[link], attributes={"texts": ["ä", "☃"]}) as inner:
+            inner.add_event("seen", {"k": "v"})
+    provider.shutdown()
+
+
+class TestExporters:
+    """OpenTelemetry's own exporters."""
+
+    @pytest.mark.parametrize("compression", [Compression.NoCompression, Compression.Gzip, Compression.Deflate])
+    def test_protobuf_becomes_lines(self, receiver: OtlpReceiver, compression: Compression) -> None:
+        """What the official exporter sends becomes a line each, with ids in hex, and reads back as what was traced."""
+        traced(OTLPSpanExporter(f"{receiver.endpoint}/v1/traces", compression=compression))
+
+        (inner,), (outer,) = (line["resourceSpans"][0]["scopeSpans"][0]["spans"] for line in lines(receiver))
+        assert inner["parentSpanId"] == outer["spanId"]
+        assert [(link["traceId"], link["spanId"]) for link in inner["links"]] == [(outer["traceId"], outer["spanId"])]
+        assert outer["attributes"][0] == {"key": "n", "value": {"intValue": str(2**62)}}
+        assert outer["kind"] == 1
+        (trace,) = read_traces(receiver.path)
+        assert [node.span.name for node in trace.roots] == ["outer"]
+        assert trace.roots[0].find("inner")[0].span.attributes["texts"] == ["ä", "☃"]
+        counts = receiver.counts()
+        assert (counts.requests, counts.spans, counts.traces, counts.refused) == (2, 2, 1, {})
+        assert counts.bytes_written == receiver.path.stat().st_size
+
+    def test_log_records_become_lines(self, receiver: OtlpReceiver) -> None:
+        """Log records are written too, with the ids of their spans in hex."""
+        record = {
+            "timeUnixNano": "1764500000000000000",
+            "traceId": "AAAAAAAAAAAAAAAAAAAAAQ==",
+            "spanId": "AAAAAAAAAAE=",
+            "body": {"stringValue": "hello"},
+        }
+        document = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
+        message = ParseDict(document, ExportLogsServiceRequest())
+
+        answer = post(receiver, message.SerializeToString(), path="/v1/logs", type=PROTOBUF)
+
+        assert (answer.status, answer.type, answer.body) == (200, PROTOBUF, b"")
+        (line,) = lines(receiver)
+        (written,) = line["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
+        assert (written["traceId"], written["spanId"]) == (f"{1:032x}", f"{1:016x}")
+        assert (receiver.counts().log_records, receiver.counts().spans) == (1, 0)
+
+    def test_metrics_are_taken_and_not_kept(self, receiver: OtlpReceiver) -> None:
+        """Metrics are answered as taken, counted and not written."""
+        answers = [
+            post(receiver, b"whatever", path="/v1/metrics", type=PROTOBUF),
+            post(receiver, {}, path="/v1/metrics"),
+        ]
+
+        assert [(answer.status, answer.body) for answer in answers] == [(200, b""), (200, b"{}")]
+        assert receiver.counts() == ReceiverCounts(requests=2, metric_requests=2)
+        assert receiver.path.read_bytes() == b""
+
+
+class TestJson:
+    """Requests in JSON."""
+
+    def test_is_written_as_one_line(self, receiver: OtlpReceiver) -> None:
+        """A body over many lines becomes one, with all that it held."""
+        document = batch(agent(1), chat(2, parent=1))
+        pretty = json.dumps(document, indent=2).encode()
+
+        answer = post(receiver, pretty, type="application/json; charset=utf-8")
+
+        assert (answer.status, answer.type, answer.body) == (200, JSON, b"{}")
+        assert lines(receiver) == [document]
+        assert (receiver.counts().spans, receiver.counts().traces) == (2, 1)
+
+    def test_reads_back_as_the_same_traces(self, receiver: OtlpReceiver, tmp_path: Path) -> None:
+        """Protobuf and JSON of the same spans read back alike."""
+        document = batch(agent(1), chat(2, parent=1), span(3, parent=2, error="no", kind=3))
+        message = ParseDict(_with_base64(document), ExportTraceServiceRequest())
+        with OtlpReceiver(tmp_path / "other.jsonl", port=0) as other:
+            post(receiver, document)
+            post(other, message.SerializeToString(), type=PROTOBUF)
+
+        (one,), (same,) = read_traces(receiver.path), read_traces(other.path)
+        assert one.roots == same.roots
+
+    def test_an_empty_request_is_a_request(self, receiver: OtlpReceiver) -> None:
+        """A request without spans is taken, and nothing is written."""
+        for body in ({}, {"resourceSpans": []}, {"resourceSpans": [{"scopeSpans": []}]}):
+            assert post(receiver, body).status == 200
+        assert receiver.path.read_bytes() == b""
+
+    def test_odd_characters_stay(self, receiver: OtlpReceiver) -> None:
+        """Line separators stay within the line, and a lone surrogate becomes U+FFFD."""
+        post(receiver, batch(span(1, name="a\u2028b\nc\x00\ud800")))
+
+        (line,) = lines(receiver)
+        (written,) = line["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        assert written["name"].rstrip("\ufffd") == "a\u2028b\nc\x00"
+        assert written["name"] != "a\u2028b\nc\x00"
+
+    def test_what_is_no_span_is_not_taken(self, receiver: OtlpReceiver, said: list[str]) -> None:
+        """What is no object within a request is rejected by number, and the rest is written."""
+        document = batch(agent(1))
+        document["resourceSpans"][0]["scopeSpans"][0]["spans"].append("no span")
+        document["resourceSpans"].append(7)
+
+        answer = post(receiver, document)
+
+        assert json.loads(answer.body) == {
+            "partialSuccess": {"rejectedSpans": "2", "errorMessage": "2 spans are no objects"}
+        }
+        assert lines(receiver) == [batch(agent(1))]
+        assert (receiver.counts().spans, receiver.counts().rejected) == (1, 2)
+        assert said == ["2 spans are no objects"]
+
+    @pytest.mark.parametrize(
+        ("body", "reason"),
+        [
+            (b"{", "invalid-json"),
+            (b"\xff\xfe\xfa", "invalid-json"),
+            (b"[" * 100_000, "invalid-json"),
+            (b'{"resourceSpans": [NaN]}', "invalid-json"),
+            (b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"x": 1e999}]}]}]}', "invalid-json"),
+            (b"[]", "not-otlp"),
+            (b'{"resource_spans": []}', "not-otlp"),
+            (b'{"resourceSpans": {}}', "not-otlp"),
+            (b'{"resourceLogs": []}', "not-otlp"),
+        ],
+    )
+    def test_what_is_no_request_is_refused(self, receiver: OtlpReceiver, body: bytes, reason: str) -> None:
+        """What is no OTLP is answered with 400 and a status that says why, and nothing is written."""
+        answer = post(receiver, body)
+
+        assert (answer.status, answer.type) == (400, JSON)
+        assert json.loads(answer.body)["code"] == 3
+        assert receiver.counts().refused == {reason: 1}
+        assert receiver.path.read_bytes() == b""
+
+
+def _with_base64(document: Any) -> Any:
+    """Write ids as protobuf's own JSON has them."""
+    import base64
+
+    if isinstance(document, list):
+        return [_with_base64(item) for item in document]
+    if isinstance(document, dict):
+        return {
+            key: base64.b64encode(bytes.fromhex(value)).decode() if key.endswith("Id") else _with_base64(value)
+            for key, value in document.items()
+        }
+    return document
+
+
+class TestBodies:
+    """How bodies are packed and cut."""
+
+    @pytest.mark.parametrize(
+        ("encoding", "pack"),
+        [
+            ("gzip", gzip.compress),
+            ("GZIP", gzip.compress),
+            ("deflate", zlib.compress),
+            ("deflate", lambda data: zlib.compress(data)[2:-4]),
+            ("identity", bytes),
+        ],
+    )
+    def test_packed_bodies_are_unpacked(
+        self, receiver: OtlpReceiver, encoding: str, pack: Callable[[bytes], bytes]
+    ) -> None:
+        """Gzip and both forms of deflate are understood."""
+        data = pack(json.dumps(batch(agent(1))).encode())
+
+        assert post(receiver, data, Content_Encoding=encoding).status == 200
+        assert lines(receiver) == [batch(agent(1))]
+
+    @pytest.mark.parametrize(
+        ("encoding", "body", "status"),
+        [
+            ("gzip", b"no gzip", 400),
+            ("gzip", gzip.compress(b"{}" * 100)[:-12], 400),
+            ("deflate", zlib.compress(b"{}" * 100)[:-6], 400),
+            ("deflate", b"no deflate", 400),
+            ("br", b"{}", 415),
+            ("gzip, gzip", b"{}", 415),
+        ],
+    )
+    def test_damaged_bodies_are_refused(self, receiver: OtlpReceiver, encoding: str, body: bytes, status: int) -> None:
+        """What cannot be unpacked is refused."""
+        assert post(receiver, body, Content_Encoding=encoding).status == status
+
+    @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress], ids=["gzip", "deflate"])
+    def test_a_bomb_is_not_unpacked(self, tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+        """What unpacks to more than the limit is refused with 413."""
+        with OtlpReceiver(tmp_path / "out.jsonl", port=0, max_body_bytes=1000) as receiver:
+            bomb = pack(b" " * 100_000)
+            assert len(bomb) < 1000
+            encoding = "gzip" if pack is gzip.compress else "deflate"
+            assert post(receiver, bomb, Content_Encoding=encoding).status == 413
+        assert receiver.counts().refused == {"too-large": 1}
+
+    def test_large_bodies_are_refused(self, tmp_path: Path) -> None:
+        """A body over the limit is answered with 413, also when its length is not known before."""
+        with OtlpReceiver(tmp_path / "out.jsonl", port=0, max_body_bytes=1000) as receiver:
+            assert post(receiver, b" " * 5_000_000).status == 413
+            assert post(receiver, iter([b" " * 600, b" " * 600])).status == 413
+        assert receiver.counts().refused == {"too-large": 2}
+
+    def test_bodies_may_come_in_chunks(self, receiver: OtlpReceiver) -> None:
+        """A sender that does not know the length, as Node's, is understood, on a connection that stays."""
+        data = json.dumps(batch(agent(1))).encode()
+        connection = connect(receiver)
+        for _ in range(2):
+            pieces = iter([data[:100], data[100:]])
+            connection.request("POST", "/v1/traces", pieces, {"Content-Type": JSON}, encode_chunked=True)
+            assert connection.getresponse().read() == b"{}"
+        connection.close()
+
+        assert lines(receiver) == [batch(agent(1))] * 2
+
+    def test_long_lines_are_split(self) -> None:
+        """What is longer than a line that is read becomes several, and a span that is too long alone is rejected."""
+        spans = [agent(number, "x" * 100 * number) for number in range(1, 9)]
+        body = json.dumps(
+            {"resourceSpans": batch(*spans)["resourceSpans"] + batch(agent(9), service="b")["resourceSpans"]}
+        )
+
+        came = received(Signal.TRACES, JSON, body.encode(), 1300)
+
+        written = came.lines.splitlines()
+        assert max(map(len, written)) < 1300
+        names = [
+            item["spanId"]
+            for line in written
+            for resource in json.loads(line)["resourceSpans"]
+            for scope in resource["scopeSpans"]
+            for item in scope["spans"]
+        ]
+        assert len(names) == came.items < 9
+        assert came.items + came.rejected == 9
+        assert names == sorted(names)
+        assert "longer than 1300 bytes" in came.reason
+
+    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(
+        data=st.binary(max_size=200), type=st.sampled_from([JSON, PROTOBUF]), path=st.sampled_from(["traces", "logs"])
+    )
+    def test_any_bytes_are_answered(self, receiver: OtlpReceiver, data: bytes, type: str, path: str) -> None:
+        """Whatever comes is taken or refused, and what was written stays lines of JSON."""
+        answer = post(receiver, data, path=f"/v1/{path}", type=type)
+
+        assert answer.status in {200, 400}
+        lines(receiver)
+
+
+class TestHttp:
+    """What is wrong with the request itself."""
+
+    def test_unknown_paths_are_told_the_right_ones(self, receiver: OtlpReceiver, said: list[str]) -> None:
+        """A path that OTLP has not is answered with 404 and told what to set, once."""
+        for path in ("/", "/v1/profiles", "/v1/traces/x"):
+            answer = post(receiver, {}, path=path)
+            assert (answer.status, json.loads(answer.body)["code"]) == (404, 5)
+        assert post(receiver, {}, path="/v1/traces/?a=b").status == 200
+
+        (message,) = said
+        assert f"OTEL_EXPORTER_OTLP_ENDPOINT={receiver.endpoint}" in message
+        assert receiver.counts().refused == {"unknown-path": 3}
+
+    def test_unknown_types_are_refused(self, receiver: OtlpReceiver) -> None:
+        """Only protobuf and JSON are taken: a page in a browser, which can send text, is not."""
+        answer = post(receiver, {}, type="text/plain")
+
+        assert (answer.status, answer.type) == (415, JSON)
+        assert "text/plain" in json.loads(answer.body)["message"]
+
+    def test_protobuf_is_refused_in_protobuf(self, receiver: OtlpReceiver) -> None:
+        """The status comes in the form of the request."""
+        answer = post(receiver, b"\xff\xff", type=PROTOBUF)
+
+        status = Status.FromString(answer.body)
+        assert (answer.status, answer.type, status.code) == (400, PROTOBUF, 3)
+        assert "ExportTraceServiceRequest" in status.message
+
+    def test_rejections_come_in_protobuf(self, receiver: OtlpReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A part that was not taken is told in the form of the request."""
+        monkeypatch.setattr("pixie_otel.exporters.otlp_receiver.ReadLimits", _Short)
+        message = ParseDict(_with_base64(batch(agent(1), agent(2, "x" * 1000))), ExportTraceServiceRequest())
+
+        answer = post(receiver, message.SerializeToString(), type=PROTOBUF)
+
+        partial = ExportTraceServiceResponse.FromString(answer.body).partial_success
+        assert (partial.rejected_spans, partial.error_message) == (1, "1 spans are longer than 1000 bytes")
+        assert receiver.counts().spans == 1
+
+    def test_only_post_is_answered(self, receiver: OtlpReceiver) -> None:
+        """Other methods are refused and counted."""
+        connection = connect(receiver)
+        connection.request("GET", "/v1/traces")
+        assert connection.getresponse().status == 501
+        connection.close()
+        assert receiver.counts().refused == {"unknown-method": 1}
+
+    @pytest.mark.parametrize(
+        ("sent", "reason", "hint"),
+        [
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "http2", "http/protobuf"),
+            (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", "invalid-http", "https://"),
+            (b"POST /v1/traces HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "invalid-http", "'-1'"),
+            (b"POST /v1/traces HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "invalid-http", "chunks"),
+        ],
+    )
+    def test_other_protocols_are_told(
+        self, receiver: OtlpReceiver, said: list[str], sent: bytes, reason: str, hint: str
+    ) -> None:
+        """gRPC, TLS and broken HTTP are refused, with a hint at what to set."""
+        with socket.create_connection(("127.0.0.1", int(receiver.endpoint.rpartition(":")[2])), timeout=30) as client:
+            client.sendall(sent)
+            while client.recv(1024):
+                pass
+
+        assert receiver.counts().refused == {reason: 1}
+        assert hint in said[0]
+
+    def test_a_body_that_ends_too_early_is_not_written(self, receiver: OtlpReceiver) -> None:
+        """A sender that dies within a request leaves nothing behind."""
+        with socket.create_connection(("127.0.0.1", int(receiver.endpoint.rpartition(":")[2])), timeout=30) as client:
+            client.sendall(b"POST /v1/traces HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(12) == b"HTTP/1.1 400"
+
+    def test_many_may_send_at_the_same_time(self, receiver: OtlpReceiver) -> None:
+        """Requests of many senders become whole lines, one each."""
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda n: post(receiver, batch(span(n, trace=n))).status, range(1, 101)))
+
+        assert answers == [200] * 100
+        assert len(lines(receiver)) == 100
+        assert (receiver.counts().spans, receiver.counts().traces) == (100, 100)
+
+
+class _Short:
+    max_line_bytes = 1000
+
+
+class TestFile:
+    """The file that it writes."""
+
+    def test_is_for_its_owner_alone(self, tmp_path: Path) -> None:
+        """The file is made with its folder, and nobody else may read it."""
+        with OtlpReceiver(tmp_path / "new" / "out.jsonl", port=0) as receiver:
+            post(receiver, batch(agent(1)))
+
+        if sys.platform != "win32":
+            assert stat.S_IMODE(receiver.path.stat().st_mode) == 0o600
+        assert len(lines(receiver)) == 1
+
+    @pytest.mark.parametrize("there", ['{"resourceSpans":[]}\n', '{"resourceSp'])
+    def test_is_added_to(self, tmp_path: Path, there: str) -> None:
+        """What is there stays, and a line that was torn before does not swallow the first one of ours."""
+        path = tmp_path / "out.jsonl"
+        path.write_text(there, encoding="utf-8")
+        with OtlpReceiver(path, port=0) as receiver:
+            post(receiver, batch(agent(1)))
+            post(receiver, batch(agent(2, trace=2)))
+
+        assert path.read_text(encoding="utf-8").startswith(there)
+        reader = TraceReader(path)
+        assert len(list(reader)) == 2
+
+    def test_a_full_disk_asks_the_sender_to_wait(
+        self, receiver: OtlpReceiver, said: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where it cannot write, it answers 503 until it can, says so once each time, and leaves no part of a line."""
+        write = os.write
+        full = True
+
+        def half(number: int, data: bytes) -> int:
+            if full and data.startswith(b'{"resourceSpans"'):
+                return write(number, data[: len(data) // 2])
+            if full and data.endswith(b"}]}]}]}\n"):
+                raise OSError(28, "No space left on device")
+            return write(number, data)
+
+        monkeypatch.setattr(os, "write", half)
+        answers = [post(receiver, batch(agent(1))) for _ in range(3)]
+        full = False
+        assert post(receiver, batch(agent(1))).status == 200
+
+        assert [(answer.status, answer.headers["Retry-After"]) for answer in answers] == [(503, "5")] * 3
+        assert json.loads(answers[0].body)["code"] == 14
+        assert lines(receiver) == [batch(agent(1))]
+        assert receiver.counts().refused == {"unwritable": 3}
+        assert len(said) == 1
+        assert "No space left on device" in said[0]
+
+    def test_a_fault_of_ours_is_answered(self, receiver: OtlpReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A bug costs one request, which is counted, and no connection."""
+
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(receiver, "take", broken)
+
+        assert post(receiver, batch(agent(1))).status == 500
+        assert receiver.counts().refused == {"internal-error": 1}
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no open file")
+    def test_a_file_that_went_away_is_said(self, receiver: OtlpReceiver, said: list[str]) -> None:
+        """A file that was deleted meanwhile is told of at the end."""
+        receiver.path.unlink()
+        receiver.close()
+
+        assert "moved or deleted" in said[0]
+
+    def test_a_file_that_cannot_be_is_an_error(self, tmp_path: Path) -> None:
+        """A folder in the file's place is an error before anything is listened on."""
+        with pytest.raises(ConfigError, match="cannot be written: Is a directory"), OtlpReceiver(tmp_path, port=0):
+            pass
+
+
+class TestAddress:
+    """Where it listens."""
+
+    def test_a_port_in_use_is_an_error(self, receiver: OtlpReceiver, tmp_path: Path) -> None:
+        """A port that another one has is named."""
+        port = int(receiver.endpoint.rpartition(":")[2])
+
+        with (
+            pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 cannot be listened on"),
+            OtlpReceiver(tmp_path / "other.jsonl", port=port),
+        ):
+            pass
+
+    @pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70_000), ("no such host", 0), ("203.0.113.1", 0)])
+    def test_an_address_that_cannot_be_is_an_error(self, tmp_path: Path, host: str, port: int) -> None:
+        """So is an address that this machine has not."""
+        with (
+            pytest.raises(ConfigError, match="cannot be listened on"),
+            OtlpReceiver(tmp_path / "out.jsonl", host=host, port=port),
+        ):
+            pass
+
+    @pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
+    def test_listens_on_ipv6(self, tmp_path: Path) -> None:
+        """An address of IPv6 stands in brackets in the endpoint."""
+        try:
+            receiver = OtlpReceiver(tmp_path / "out.jsonl", host="::1", port=0).start()
+        except ConfigError:
+            pytest.skip("this machine has no address of IPv6")
+        with receiver:
+            assert receiver.endpoint.startswith("http://[::1]:")
+            assert post(receiver, batch(agent(1))).status == 200
+
+    def test_ends_what_it_began(self, tmp_path: Path) -> None:
+        """After its end there is no thread of it, and ending it again does nothing."""
+        receiver = OtlpReceiver(tmp_path / "out.jsonl", port=0).start()
+        idle = connect(receiver)
+        idle.request("POST", "/v1/traces", b"{}", {"Content-Type": JSON})
+        idle.getresponse().read()
+        receiver.close()
+        receiver.close()
+        idle.close()
+
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("pixie-otel-http")]
+
+
+def test_a_refusal_says_why() -> None:
+    """A refused request has a status, a reason to count it by, and a message."""
+    refused = RefusedRequest(415, "unsupported-type", "no")
+
+    assert (refused.status, refused.reason, refused.code, str(refused)) == (415, "unsupported-type", 3, "no")

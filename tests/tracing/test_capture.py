@@ -1,0 +1,442 @@
+"""Capturing the traces of one piece of code."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import threading
+import weakref
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import Context as ThreadContext
+from pathlib import Path
+
+import pytest
+from opentelemetry.context import Context, get_current
+from opentelemetry.instrumentation.threading import ThreadingInstrumentor
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import Tracer, set_span_in_context
+from programs import run_program
+from tracing_runtime import recording
+
+from pixie_otel.exporters.memory import MemoryTraceHandler
+from pixie_otel.tracing import runtime
+from pixie_otel.tracing.capture import capture_traces
+from pixie_otel.tracing.hub import SpanHub
+from pixie_otel.tracing.open_spans import CAPTURES
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everything be said, as if nothing had been before."""
+    monkeypatch.setattr("pixie_otel.diagnostics._last", {})
+
+
+@pytest.fixture
+def hub() -> Iterator[SpanHub]:
+    """A hub on a private provider, in force."""
+    hub = SpanHub()
+    with recording(processors=[hub], hub=hub):
+        yield hub
+    hub.close()
+
+
+@pytest.fixture
+def tracer(hub: SpanHub) -> Tracer:
+    """A tracer of that provider."""
+    current = runtime.current()
+    assert current is not None
+    return current.tracer
+
+
+def make(tracer: Tracer, *names: str) -> None:
+    """Make spans, one after another."""
+    for name in names:
+        with tracer.start_as_current_span(name):
+            pass
+
+
+def names(handler: MemoryTraceHandler) -> list[str]:
+    """Give the names of the captured spans, sorted."""
+    return sorted(span.name for span in handler.spans)
+
+
+class TestWhatIsCaptured:
+    """What belongs to a capture."""
+
+    def test_the_spans_within_the_block(self, tracer: Tracer) -> None:
+        """Spans before and after the block are not captured, those within it are, as trees."""
+        make(tracer, "before")
+        with capture_traces() as handler, tracer.start_as_current_span("outer"):
+            make(tracer, "inner")
+        make(tracer, "after")
+
+        (trace,) = handler.get_all_traces().values()
+        assert [root.span.name for root in trace] == ["outer"]
+        assert [child.span.name for child in trace[0].children] == ["inner"]
+        assert names(handler) == ["inner", "outer"]
+        assert (handler.dropped, handler.late, handler.unattributed) == (0, 0, 0)
+
+    def test_what_has_ended_is_there_within_the_block(self, tracer: Tracer) -> None:
+        """Whoever looks while the capture is open waits for what has ended, and `clear` lets go of that."""
+        with capture_traces() as handler:
+            make(tracer, "first")
+            assert names(handler) == ["first"]
+            assert len(handler.get_all_traces()) == 1
+            make(tracer, "second")
+            handler.clear()
+            assert not handler.spans
+            make(tracer, "third")
+            (trace_id,) = handler.get_all_traces()
+
+        assert names(handler) == ["third"]
+        assert handler.get_trace(trace_id)[0].span.name == "third"
+
+    def test_nested_captures(self, tracer: Tracer) -> None:
+        """The outer one has what the inner one has, and more."""
+        with capture_traces() as outer:
+            make(tracer, "one")
+            with capture_traces() as inner:
+                make(tracer, "two")
+            make(tracer, "three")
+
+        assert names(inner) == ["two"]
+        assert names(outer) == ["one", "three", "two"]
+        assert (outer.unattributed, inner.unattributed) == (0, 0)
+
+    def test_the_same_capture_within_itself(self, tracer: Tracer) -> None:
+        """One that is entered twice gives a handler each time."""
+        capture = capture_traces()
+        with capture as outer:
+            with capture as inner:
+                make(tracer, "both")
+            make(tracer, "outer only")
+        with capture as again:
+            make(tracer, "again")
+
+        assert names(inner) == ["both"]
+        assert names(outer) == ["both", "outer only"]
+        assert names(again) == ["again"]
+
+    def test_captures_in_threads(self, tracer: Tracer) -> None:
+        """Captures that run at the same time in threads see their own traces only."""
+        gate = threading.Barrier(4)
+
+        def work(number: int) -> MemoryTraceHandler:
+            with capture_traces() as handler:
+                gate.wait(10)
+                for step in range(20):
+                    make(tracer, f"{number}/{step}")
+                gate.wait(10)
+            return handler
+
+        with ThreadPoolExecutor(4) as pool:
+            handlers = list(pool.map(work, range(4)))
+
+        for number, handler in enumerate(handlers):
+            assert names(handler) == sorted(f"{number}/{step}" for step in range(20))
+            assert handler.unattributed == 0
+
+    def test_captures_in_tasks(self, tracer: Tracer) -> None:
+        """Captures that run at the same time in one event loop see their own traces only, tasks within them too."""
+
+        async def step(name: str) -> None:
+            with tracer.start_as_current_span(name):
+                await asyncio.sleep(0)
+
+        async def work(number: int) -> MemoryTraceHandler:
+            async with capture_traces() as handler:
+                await asyncio.gather(*(step(f"{number}/{part}") for part in range(5)))
+            return handler
+
+        async def main() -> list[MemoryTraceHandler]:
+            return await asyncio.gather(*map(work, range(5)))
+
+        for number, handler in enumerate(asyncio.run(main())):
+            assert names(handler) == [f"{number}/{part}" for part in range(5)]
+
+    def test_threads_and_pools_that_are_used_within(self, tracer: Tracer) -> None:
+        """Threads, timers, pools and `to_thread` take the capture with them; their spans hang below the caller's."""
+
+        async def elsewhere() -> None:
+            await asyncio.to_thread(make, tracer, "to_thread")
+
+        with ThreadPoolExecutor(1) as old:
+            old.submit(make, tracer, "before").result()
+            with capture_traces() as handler, tracer.start_as_current_span("root"):
+                thread = threading.Thread(target=make, args=(tracer, "thread"))
+                timer = threading.Timer(0, make, (tracer, "timer"))
+                for started in (thread, timer):
+                    started.start()
+                    started.join()
+                old.submit(make, tracer, "old pool").result()
+                with ThreadPoolExecutor(2) as pool:
+                    list(pool.map(lambda name: make(tracer, name), ["pool 1", "pool 2"]))
+                asyncio.run(elsewhere())
+
+        (root,) = next(iter(handler.get_all_traces().values()))
+        below = sorted(child.span.name for child in root.children)
+        assert below == ["old pool", "pool 1", "pool 2", "thread", "timer", "to_thread"]
+        assert handler.unattributed == 0
+
+    def test_a_thread_that_ran_before(self, tracer: Tracer, hub: SpanHub) -> None:
+        """Spans of a thread that knows nothing of the capture are not in it, and are counted."""
+        go, done = threading.Event(), threading.Event()
+
+        def work() -> None:
+            go.wait(10)
+            make(tracer, "stranger")
+            done.set()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        with capture_traces() as handler:
+            go.set()
+            assert done.wait(10)
+            make(tracer, "own")
+            assert handler.unattributed == 1
+        thread.join()
+
+        assert names(handler) == ["own"]
+        assert handler.unattributed == hub.stats().unattributed == 1
+
+    def test_a_child_whose_context_was_not_carried(self, tracer: Tracer) -> None:
+        """Where the context is lost but the parent is known, the span goes where its parent goes."""
+        with capture_traces() as handler:
+            parent = tracer.start_span("parent")
+
+            def work() -> None:
+                tracer.start_span("child", context=set_span_in_context(parent, Context())).end()
+
+            thread = threading.Thread(target=ThreadContext().run, args=(work,))
+            # Its own start method, which knows nothing of contexts.
+            threading.Thread.start.__wrapped__(thread)  # type: ignore[attr-defined]
+            thread.join()
+            parent.end()
+
+        assert names(handler) == ["child", "parent"]
+
+    def test_a_span_that_is_given_an_empty_context(self, tracer: Tracer) -> None:
+        """A new root that the application asks for belongs to the capture that its code runs in."""
+        with capture_traces() as handler:
+            tracer.start_span("root", context=Context()).end()
+
+        assert names(handler) == ["root"]
+
+
+class TestLeaving:
+    """The end of a capture."""
+
+    def test_spans_that_are_still_open(self, tracer: Tracer, caplog: pytest.LogCaptureFixture) -> None:
+        """They are counted and said; that they end later changes nothing."""
+        with capture_traces() as handler:
+            late = tracer.start_span("late")
+            make(tracer, "in time")
+        assert handler.late == 1
+        late.end()
+        with capture_traces() as other:
+            pass
+
+        assert names(handler) == ["in time"]
+        assert (handler.late, other.late, other.spans) == (1, 0, [])
+        assert "1 spans were still open when their capture ended" in caplog.text
+
+    def test_a_late_span_of_an_inner_capture(self, tracer: Tracer) -> None:
+        """It is late for the inner one, and in time for the outer one."""
+        with capture_traces() as outer:
+            with capture_traces() as inner:
+                span = tracer.start_span("both")
+            span.end()
+
+        assert (inner.late, names(inner)) == (1, [])
+        assert (outer.late, names(outer)) == (0, ["both"])
+
+    def test_a_task_that_outlives_the_capture(self, tracer: Tracer, hub: SpanHub) -> None:
+        """What it starts afterwards is in no capture, though its context still names the closed one."""
+
+        async def work(begin: asyncio.Event) -> None:
+            await begin.wait()
+            make(tracer, "afterwards")
+
+        async def main() -> tuple[MemoryTraceHandler, MemoryTraceHandler]:
+            begin = asyncio.Event()
+            async with capture_traces() as handler:
+                task = asyncio.create_task(work(begin))
+                await asyncio.sleep(0)
+            async with capture_traces() as other:
+                begin.set()
+                await task
+            return handler, other
+
+        handler, other = asyncio.run(main())
+        assert (handler.spans, handler.late, other.spans, other.unattributed) == ([], 0, [], 1)
+
+    def test_a_span_that_never_ends(self, tracer: Tracer) -> None:
+        """One that nobody holds any more cannot end, is not waited for and is not late."""
+        with capture_traces() as handler:
+            tracer.start_span("forgotten")
+            gc.collect()
+
+        assert (handler.late, handler.spans) == (0, [])
+
+    def test_the_application_s_exception(self, tracer: Tracer) -> None:
+        """It comes out of the block, and the failed span is in the capture."""
+        capture = capture_traces()
+        with pytest.raises(ValueError, match="broken"), capture as handler, tracer.start_as_current_span("failing"):
+            raise ValueError("broken")
+
+        assert [span.error.message for span in handler.spans if span.error] == ["ValueError: broken"]
+
+    def test_in_another_context(self, tracer: Tracer, caplog: pytest.LogCaptureFixture) -> None:
+        """A capture that is left in another context than it was entered in neither raises nor logs."""
+        capture = capture_traces()
+        handler = ThreadContext().run(capture.__enter__)
+        ThreadContext().run(capture.__exit__, None, None, None)
+        make(tracer, "afterwards")
+
+        assert not handler.spans
+        assert not [line for line in caplog.records if line.levelno >= logging.WARNING]
+
+    def test_the_context_is_as_it_was(self, tracer: Tracer) -> None:
+        """Nothing of a capture stays in the context, and a span that was current still is."""
+        with tracer.start_as_current_span("current"):
+            before = get_current()
+            with capture_traces():
+                assert CAPTURES in get_current()
+            assert get_current() == before
+
+    def test_leaving_twice(self) -> None:
+        """Leaving what is not open does nothing."""
+        capture = capture_traces()
+        capture.__exit__(None, None, None)
+        asyncio.run(capture.__aexit__(None, None, None))
+
+    def test_a_cancelled_task(self, tracer: Tracer) -> None:
+        """The capture of a task that is cancelled is closed, and has what ended before."""
+        handlers: list[MemoryTraceHandler] = []
+
+        async def work() -> None:
+            async with capture_traces() as handler:
+                handlers.append(handler)
+                make(tracer, "before")
+                await asyncio.Event().wait()
+
+        async def main() -> None:
+            task = asyncio.create_task(work())
+            await asyncio.sleep(0)
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+        asyncio.run(main())
+        assert names(handlers[0]) == ["before"]
+
+    def test_nothing_holds_the_spans_afterwards(self, tracer: Tracer) -> None:
+        """A thread that was started within a capture keeps its context, and not the capture's spans."""
+        stop = threading.Event()
+        with capture_traces() as handler:
+            thread = threading.Thread(target=stop.wait, args=(10,))
+            thread.start()
+            make(tracer, "a span")
+        gone = weakref.ref(handler)
+        del handler
+        gc.collect()
+
+        assert gone() is None
+        stop.set()
+        thread.join()
+
+
+class TestThreadingInstrumentation:
+    """Carrying the context into threads."""
+
+    def test_it_is_there_while_a_capture_is_open(self, hub: SpanHub) -> None:
+        """Threads are as they were before the first capture once the last one is closed."""
+        before = [{**kind.__dict__} for kind in (threading.Thread, threading.Timer, ThreadPoolExecutor)]
+        for _ in range(2):
+            with capture_traces():
+                with capture_traces():
+                    pass
+                assert ThreadingInstrumentor().is_instrumented_by_opentelemetry
+            assert not ThreadingInstrumentor().is_instrumented_by_opentelemetry
+
+        assert [{**kind.__dict__} for kind in (threading.Thread, threading.Timer, ThreadPoolExecutor)] == before
+
+    def test_the_application_s_own_stays(self, hub: SpanHub) -> None:
+        """Where the application switched it on, it stays on."""
+        ThreadingInstrumentor().instrument(skip_dep_check=True)
+        try:
+            with capture_traces():
+                pass
+            assert ThreadingInstrumentor().is_instrumented_by_opentelemetry
+        finally:
+            ThreadingInstrumentor().uninstrument()
+            threading.Timer.__dict__.get("start") and delattr(threading.Timer, "start")
+
+
+class TestBounds:
+    """Captures of much."""
+
+    def test_more_spans_than_it_holds(self, tracer: Tracer, caplog: pytest.LogCaptureFixture) -> None:
+        """The first ones stay, the others are counted, and it is said once."""
+        with capture_traces(max_spans=3) as handler:
+            make(tracer, *"abcdef")
+
+        assert names(handler) == ["a", "b", "c"]
+        assert handler.dropped == 3
+        assert caplog.text.count("MemoryTraceHandler holds 3 spans") == 1
+
+    def test_more_bytes_than_it_holds(self, tracer: Tracer) -> None:
+        """A span that is too large is left out, and a small one after it is taken."""
+        with capture_traces(max_bytes=5000) as handler:
+            with tracer.start_as_current_span("large") as span:
+                span.set_attribute("text", "x" * 10_000)
+            make(tracer, "small")
+
+        assert (names(handler), handler.dropped) == (["small"], 1)
+
+    def test_spans_that_the_queue_could_not_take(self, tracer: Tracer, hub: SpanHub) -> None:
+        """A span that got lost on its way to the capture is counted there."""
+        with capture_traces() as handler:
+            handler.store.expect()
+            make(tracer, "a span")
+
+        assert (names(handler), handler.dropped) == (["a span"], 1)
+
+
+class TestBesideOthers:
+    """Captures in an application that has its own."""
+
+    def test_an_application_s_own_provider_and_exporter(self) -> None:
+        """Its exporter gets every span as without us, and the capture has its own."""
+        hub, exporter = SpanHub(), InMemorySpanExporter()
+        provider = TracerProvider(shutdown_on_exit=False)
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        provider.add_span_processor(hub)
+        tracer = provider.get_tracer("app")
+        with recording(hub=hub):
+            make(tracer, "before")
+            with capture_traces() as handler:
+                make(tracer, "within")
+
+        assert names(handler) == ["within"]
+        assert [span.name for span in exporter.get_finished_spans()] == ["before", "within"]
+        provider.shutdown()
+
+    def test_where_tracing_is_off(self, tmp_path: Path) -> None:
+        """The block runs, the capture is empty, and it is said."""
+        program = """
+            import logging; logging.basicConfig()
+            from pixie_otel.tracing.capture import capture_traces
+            with capture_traces() as handler:
+                print("ran")
+            print(handler.spans, handler.get_all_traces())
+        """
+        out, err = run_program(program, tmp_path, {"OTEL_SDK_DISABLED": "true"})
+
+        assert out.splitlines() == ["ran", "[] {}"]
+        assert "captures nothing" in err

@@ -1,0 +1,287 @@
+"""Facts about which instrumentation is switched on, and how often."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from programs import run_program
+
+from pixie_otel.tracing import instrumentors
+from pixie_otel.tracing.instrumentors import activate
+
+_numbers = itertools.count()
+_PROVIDER = TracerProvider(shutdown_on_exit=False)
+
+_MODULE = """
+from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
+
+class Instrumentor(BaseInstrumentor):
+    calls = []
+
+    def instrumentation_dependencies(self):
+        return {needs!r}
+
+    def _instrument(self, **arguments):
+        {instrument}
+        self.calls.append(arguments)
+
+    def _uninstrument(self, **arguments):
+        {uninstrument}
+        self.calls.append(None)
+"""
+
+
+class _Installation:
+    """Distributions in a folder of their own, and nothing else that is installed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.modules: list[str] = []
+
+    def add(
+        self,
+        name: str,
+        module: str,
+        *,
+        needs: list[str] | None = None,
+        declared: bool = True,
+        instrument: str = "pass",
+        uninstrument: str = "pass",
+        source: str = _MODULE,
+    ) -> None:
+        """Install a distribution that instruments something."""
+        number = next(_numbers)
+        path = self.folder / Path(*module.split("."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".py").write_text(
+            source.format(needs=needs or [], instrument=instrument, uninstrument=uninstrument), encoding="utf-8"
+        )
+        info = self.folder / f"fake_{number}-1.0.dist-info"
+        info.mkdir()
+        extras = [f'Requires-Dist: {need}; extra == "instruments"' for need in needs or [] if declared]
+        metadata = ["Metadata-Version: 2.1", f"Name: fake-{number}", "Version: 1.0", "Provides-Extra: instruments"]
+        (info / "METADATA").write_text("\n".join([*metadata, *extras]) + "\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(
+            f"[opentelemetry_instrumentor]\n{name} = {module}:Instrumentor\n", encoding="utf-8"
+        )
+        self.modules.append(module)
+
+    def calls(self, module: str) -> list[Any]:
+        """Say how an instrumentor was called: with which arguments, ``None`` for its end; nothing if not loaded."""
+        loaded = sys.modules.get(module)
+        return [] if loaded is None else list(loaded.Instrumentor.calls)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Installation]:
+    """Give an installation in which nothing is instrumented but what the test adds."""
+    for variable in ("TRACELOOP_TRACE_CONTENT",):
+        monkeypatch.setenv(variable, "")
+        monkeypatch.delenv(variable)
+    monkeypatch.setattr(instrumentors, "_active", {})
+    real = instrumentors.entry_points
+
+    def only_added(**selected: str) -> list[Any]:
+        return [found for found in real(**selected) if found.dist is not None and found.dist.name.startswith("fake-")]
+
+    monkeypatch.setattr(instrumentors, "entry_points", only_added)
+    installation = _Installation(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for package in ("openinference.instrumentation", "opentelemetry.instrumentation"):
+        path = importlib.import_module(package).__path__
+        monkeypatch.setattr(
+            importlib.import_module(package), "__path__", [*path, str(tmp_path / Path(*package.split(".")))]
+        )
+    importlib.invalidate_caches()
+    yield installation
+    for module in installation.modules:
+        sys.modules.pop(module, None)
+    importlib.invalidate_caches()
+
+
+def _arguments(call: dict[str, Any]) -> dict[str, Any]:
+    # An older version of the base class passes this on.
+    return {name: value for name, value in call.items() if name != "raise_exception_on_conflict"}
+
+
+def test_everything_for_llm_libraries_is_switched_on(installed: _Installation) -> None:
+    """Unasked, whatever is OpenInference's or of a known name is switched on with our provider, and nothing else is."""
+    installed.add("something_new", "openinference.instrumentation.something_new")
+    installed.add("anthropic", "opentelemetry.instrumentation.anthropic")
+    installed.add("google-genai", "opentelemetry.instrumentation.google_genai")
+    installed.add("flask", "opentelemetry.instrumentation.flask")
+    installed.add("openai", "somebody.elses")
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    for module in installed.modules[:3]:
+        assert [_arguments(call) for call in installed.calls(module)] == [{"tracer_provider": _PROVIDER}]
+    assert [installed.calls(module) for module in installed.modules[3:]] == [[], []]
+
+
+def test_a_library_is_instrumented_by_one_only(installed: _Installation) -> None:
+    """Of several that instrument one library OpenInference's is taken, then OpenTelemetry's, then others."""
+    installed.add("openai", "opentelemetry.instrumentation.openai")
+    installed.add("openai", "opentelemetry.instrumentation.openai_v2")
+    installed.add("openai", "openinference.instrumentation.openai_like")
+    installed.add("google_genai", "openinference.instrumentation.google_genai")
+    installed.add("google-genai", "opentelemetry.instrumentation.google_genai")
+    installed.add("cohere", "opentelemetry.instrumentation.cohere")
+    installed.add("cohere", "opentelemetry.instrumentation.genai.cohere")
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    assert [len(installed.calls(module)) for module in installed.modules] == [0, 0, 1, 1, 0, 0, 1]
+
+
+def test_a_second_time_changes_nothing(installed: _Installation) -> None:
+    """What is switched on stays as it is."""
+    installed.add("openai", "openinference.instrumentation.first")
+    activate(wanted=True, provider=_PROVIDER)
+    activate(wanted=True, provider=_PROVIDER)
+    assert len(installed.calls("openinference.instrumentation.first")) == 1
+
+
+@pytest.mark.parametrize("active", ["openinference.instrumentation.chosen", "opentelemetry.instrumentation.other"])
+def test_what_the_application_instrumented_stays_its_own(installed: _Installation, active: str) -> None:
+    """Where the application has switched one on for a library, by whichever distribution, no other is."""
+    installed.add("openai", "openinference.instrumentation.chosen")
+    installed.add("openai", "opentelemetry.instrumentation.other")
+    importlib.import_module(active).Instrumentor().instrument(skip_dep_check=True)
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    assert sum(len(installed.calls(module)) for module in installed.modules) == 1
+    assert activate(wanted=False, provider=_PROVIDER) == []
+    assert installed.calls(active) == [{}]
+
+
+def test_names_choose(installed: _Installation) -> None:
+    """A list switches on what it names, in any spelling and of any kind, and nothing else."""
+    installed.add("openai", "openinference.instrumentation.openai_like")
+    installed.add("google-genai", "opentelemetry.instrumentation.google_genai")
+    installed.add("flask", "opentelemetry.instrumentation.flask")
+    assert activate(("Google_GenAI", "flask", "google-genai"), _PROVIDER) == []
+    assert [len(installed.calls(module)) for module in installed.modules] == [0, 1, 1]
+
+
+def test_a_name_that_is_not_installed_is_told(installed: _Installation) -> None:
+    """A name without an instrumentation is one message that says what there is, or what was meant."""
+    installed.add("openai", "openinference.instrumentation.openai_like")
+    (far,) = activate(("xyz",), _PROVIDER)
+    (close,) = activate(("opnai",), _PROVIDER)
+    assert far.message == "instrument: no instrumentation called 'xyz' is installed; installed are openai"
+    assert close.message.endswith("did you mean 'openai'?")
+
+
+def test_nothing_is_loaded_where_nothing_is_wanted(installed: _Installation) -> None:
+    """`False` loads no instrumentor at all."""
+    installed.add("openai", "openinference.instrumentation.openai_like")
+    assert activate(wanted=False, provider=_PROVIDER) == []
+    assert "openinference.instrumentation.openai_like" not in sys.modules
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_library_that_is_not_installed_is_no_problem(
+    installed: _Installation, caplog: pytest.LogCaptureFixture, *, declared: bool
+) -> None:
+    """Unasked, an instrumentation without its library is passed over in silence, and not loaded where that is known."""
+    installed.add("openai", "openinference.instrumentation.lonely", needs=["not-there-at-all"], declared=declared)
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    assert installed.calls("openinference.instrumentation.lonely") == []
+    assert ("openinference.instrumentation.lonely" in sys.modules) is not declared
+    assert not caplog.records
+
+
+def test_a_library_that_is_not_installed_is_told_where_it_was_named(installed: _Installation) -> None:
+    """What was asked for by name and cannot be had is one message."""
+    installed.add("openai", "openinference.instrumentation.lonely", needs=["not-there-at-all"])
+    (problem,) = activate(("openai",), _PROVIDER)
+    assert problem.message.startswith("openai is not instrumented, its calls are not traced: fake-")
+    assert "not-there-at-all" in problem.message
+
+
+def test_a_library_of_another_version_is_told(installed: _Installation) -> None:
+    """A library that is there, but in a version that cannot be instrumented, is told unasked: its calls are missing."""
+    installed.add("openai", "openinference.instrumentation.old", needs=["pytest < 2"])
+    (problem,) = activate(wanted=True, provider=_PROVIDER)
+    assert "pytest" in problem.message
+    assert installed.calls("openinference.instrumentation.old") == []
+
+
+def test_the_next_one_is_taken_where_the_first_does_not_fit(installed: _Installation) -> None:
+    """Where OpenInference's does not fit the installed version, another that does is switched on."""
+    installed.add("openai", "openinference.instrumentation.old", needs=["pytest < 2"])
+    installed.add("openai", "opentelemetry.instrumentation.fitting", needs=["pytest"])
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    assert [len(installed.calls(module)) for module in installed.modules] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("source", "instrument"),
+    [
+        ("raise ImportError('broken')", ""),
+        ("1 +", ""),
+        ("Instrumentor = None", ""),
+        (_MODULE, "raise RuntimeError('broken')"),
+    ],
+)
+def test_a_broken_instrumentation_is_one_message(installed: _Installation, source: str, instrument: str) -> None:
+    """One that cannot be loaded or fails is told with what it raised, and the others are switched on."""
+    installed.add("openai", "openinference.instrumentation.broken", source=source, instrument=instrument or "pass")
+    installed.add("zz", "openinference.instrumentation.whole")
+    (problem,) = activate(wanted=True, provider=_PROVIDER)
+    assert problem.message.startswith("the instrumentation of openai (fake-")
+    assert problem.cause is not None
+    assert len(installed.calls("openinference.instrumentation.whole")) == 1
+
+
+def test_without_content_inputs_and_outputs_are_hidden(installed: _Installation) -> None:
+    """OpenInference's gets a configuration that hides them, and OpenLLMetry's is told by its variable."""
+    installed.add("openai", "openinference.instrumentation.first")
+    installed.add("cohere", "opentelemetry.instrumentation.cohere")
+    assert activate(wanted=True, provider=_PROVIDER, capture_content=False) == []
+    (call,) = installed.calls("openinference.instrumentation.first")
+    assert (call["config"].hide_inputs, call["config"].hide_outputs) == (True, True)
+    assert "config" not in installed.calls("opentelemetry.instrumentation.cohere")[0]
+    assert os.environ["TRACELOOP_TRACE_CONTENT"] == "false"
+
+
+def test_what_a_later_call_wants_otherwise_is_switched_again(installed: _Installation) -> None:
+    """Another provider or another word on content takes effect, and what is not wanted any more is taken back."""
+    first, second = "openinference.instrumentation.first", "openinference.instrumentation.second"
+    installed.add("a", first)
+    installed.add("b", second)
+    activate(wanted=True, provider=_PROVIDER)
+    activate(("a",), _PROVIDER, capture_content=False)
+    assert [call is None for call in installed.calls(first)] == [False, True, False]
+    assert "config" in installed.calls(first)[2]
+    assert [call is None for call in installed.calls(second)] == [False, True]
+    activate(wanted=False, provider=_PROVIDER)
+    assert [call is None for call in installed.calls(first)] == [False, True, False, True]
+
+
+def test_one_that_cannot_be_taken_back_is_told(installed: _Installation) -> None:
+    """An instrumentor that fails to end is one message."""
+    installed.add("a", "openinference.instrumentation.first", uninstrument="raise RuntimeError('stuck')")
+    activate(wanted=True, provider=_PROVIDER)
+    (problem,) = activate(wanted=False, provider=_PROVIDER)
+    assert problem.message == "the instrumentation of a cannot be taken back: RuntimeError('stuck')"
+
+
+def test_openai_is_instrumented_out_of_the_box(tmp_path: Path) -> None:
+    """With what pixie-otel itself brings, openai's calls are traced, and nothing else of the process is touched."""
+    out, _ = run_program(
+        """
+        import openai, threading
+        from opentelemetry.sdk.trace import TracerProvider
+        from pixie_otel.tracing.instrumentors import activate
+        before = openai.OpenAI.request, threading.Thread.start
+        assert activate(True, TracerProvider()) == []
+        print(openai.OpenAI.request is not before[0], threading.Thread.start is before[1])
+        """,
+        tmp_path,
+    )
+    assert out == "True True\n"
