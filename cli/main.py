@@ -16,6 +16,7 @@ from pixie_otel.cli.evaluators import evaluators_command
 from pixie_otel.cli.exit_codes import exit_code_of
 from pixie_otel.cli.help import HelpfulCommand, HelpfulGroup
 from pixie_otel.cli.record import record_command
+from pixie_otel.cli.scan import scan_command
 from pixie_otel.cli.show import show_command
 from pixie_otel.errors import PixieError
 
@@ -25,6 +26,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(cls=HelpfulGroup, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
 app.command("eval", short_help="Judge traces, or finished cases.", cls=EvalCommand)(eval_command)
 app.command("show", short_help="Print traces as trees.", cls=HelpfulCommand)(show_command)
+app.command("scan", short_help="Find credentials in trace files.", cls=HelpfulCommand)(scan_command)
 app.command("evaluators", short_help="List what can judge.", cls=HelpfulCommand)(evaluators_command)
 app.command(
     "record",

@@ -21,6 +21,7 @@ __all__ = [
     "Json",
     "Limit",
     "MaxLineBytes",
+    "Names",
     "NoProgress",
     "Out",
     "Paths",
@@ -262,6 +263,15 @@ MaxLineBytes: TypeAlias = Annotated[
         "--max-line-bytes",
         metavar="N",
         help="Skip and report longer lines. Default: 67108864 (64 MiB). Example: --max-line-bytes 1000000",
+    ),
+]
+Names: TypeAlias = Annotated[
+    bool,
+    _option(
+        _READING,
+        "--names/--no-names",
+        help="Also find what stands under the name of a credential, such as password or api_key, whatever it looks "
+        "like. Default: --names.",
     ),
 ]
 Out: TypeAlias = Annotated[

@@ -219,7 +219,7 @@ def _run(
     """Run a program until it ends, and give its exit code."""
     try:
         process = subprocess.Popen(  # noqa: S603 - it is what the user typed
-            command, env=_environment(receiver), stdout=sys.stderr if as_json else None
+            command, env=_environment(receiver), stdout=_stderr_number() if as_json else None
         )
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
@@ -238,6 +238,14 @@ def _run(
             # Ctrl-C in a terminal goes to all programs there, and has reached this one by itself.
             if number != signal.SIGINT or not _is_at_terminal():
                 _tell(process, number)
+
+
+def _stderr_number() -> int:
+    try:
+        return sys.stderr.fileno()
+    except (AttributeError, OSError, ValueError):
+        # It is closed, or an object of Python's alone.
+        return subprocess.DEVNULL
 
 
 def _tell(process: subprocess.Popen[bytes], number: int) -> None:

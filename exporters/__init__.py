@@ -1,6 +1,6 @@
-"""Where captured spans go: one module per destination, each a handler that takes spans as they end.
+"""Where spans go: into queues, and from there to memory and to files of OTLP lines; and what receives and searches them.
 
-An exporter belongs here when it takes spans from a running application and hands them on: to memory, to a file of
-OTLP lines. It may use what reads traces, and nothing that judges, stores or shows results; the rest of the package
-finds it by entry point and never imports it. Import it as `pixie_otel.exporters`.
+What belongs here takes spans from a running application, or from what it sent, and hands them on. It may use what reads
+traces, and nothing that judges, stores or shows results; `init` finds the exporters among it by entry point. Import it
+as `pixie_otel.exporters`.
 """

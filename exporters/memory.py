@@ -52,6 +52,7 @@ class SpanStore:
         self._observed: list[ObserveSpan] = []
         self._traces: dict[str, Trace] | None = None
         self._bytes = 0
+        self._changes = 0
         self._expected = 0
         self._arrived = 0
         self.lost = 0
@@ -99,6 +100,7 @@ class SpanStore:
                 self._held.append(span)
                 self._bytes += size
                 self._traces = None
+                self._changes += 1
                 return True
             self.lost += 1
         warn(
@@ -125,11 +127,11 @@ class SpanStore:
         """Give the spans as traces."""
         self._refresh()
         with self._lock:
-            held, known = [*self._held], self._traces
+            held, known, changes = [*self._held], self._traces, self._changes
         if known is None:
             known = readback.traces(held)
             with self._lock:
-                if len(held) == len(self._held):
+                if self._changes == changes:
                     self._traces = known
         return dict(known)
 
@@ -138,6 +140,7 @@ class SpanStore:
         self._refresh()
         with self._lock:
             self._held, self._observed, self._traces, self._bytes = [], [], None, 0
+            self._changes += 1
 
     def _refresh(self) -> None:
         refresh = self.refresh

@@ -44,8 +44,6 @@ _STATUSES: Final = {
 _OWN_ATTRIBUTES: Final = ReadableSpan.attributes
 _HAS_IS_REMOTE: Final = 0x100
 _IS_REMOTE: Final = 0x200
-_MOST_TRACE_ID: Final = 2**128 - 1
-_MOST_SPAN_ID: Final = 2**64 - 1
 _MOST_TIME: Final = 2**64 - 1
 _LINE_START: Final = b'{"resourceSpans":['
 _LINE_END: Final = b"]}\n"
@@ -206,7 +204,7 @@ def _span(span: ReadableSpan) -> bytes:
     parent, attributes = span.parent, _attributes_of(span)
     parts = [
         b"{%b%b" % (_ids(context), _trace_state(context) if context is not None and context.trace_state else b""),
-        b"" if parent is None else b',"parentSpanId":"%016x"' % _within(parent.span_id, _MOST_SPAN_ID),
+        b"" if parent is None else _parent(parent),
         b',"flags":%d,"name":%b,"kind":%d,"startTimeUnixNano":"%d","endTimeUnixNano":"%d"'
         % (
             _flags(parent),
@@ -241,18 +239,17 @@ def _attributes_of(span: ReadableSpan) -> Mapping[str, object]:
 
 
 def _ids(context: SpanContext | None) -> bytes:
-    if context is None:
-        return b'"traceId":"%032x","spanId":"%016x"' % (0, 0)
-    return b'"traceId":"%032x","spanId":"%016x"' % (
-        _within(context.trace_id, _MOST_TRACE_ID),
-        _within(context.span_id, _MOST_SPAN_ID),
-    )
+    trace_id, span_id = (0, 0) if context is None else (context.trace_id, context.span_id)
+    # What is negative, or has more bits, leaves something.
+    if trace_id >> 128 or span_id >> 64:
+        raise ValueError("an id does not fit into its bits")
+    return b'"traceId":"%032x","spanId":"%016x"' % (trace_id, span_id)
 
 
-def _within(number: int, most: int) -> int:
-    if not 0 <= number <= most:
-        raise ValueError(f"{number} is no id: it must be from 0 to {most}")
-    return number
+def _parent(parent: SpanContext) -> bytes:
+    if parent.span_id >> 64:
+        raise ValueError("an id does not fit into its bits")
+    return b',"parentSpanId":"%016x"' % parent.span_id
 
 
 def _trace_state(context: SpanContext) -> bytes:
@@ -265,7 +262,9 @@ def _flags(remote: SpanContext | None) -> int:
 
 def _time(time: object) -> int:
     """Give a time that OTLP can hold; some give a span's start as a float, or before 1970."""
-    if isinstance(time, int | float) and (isinstance(time, int) or math.isfinite(time)):
+    if type(time) is int and 0 <= time <= _MOST_TIME:
+        return time
+    if isinstance(time, int) or (isinstance(time, float) and math.isfinite(time)):
         return min(max(int(time), 0), _MOST_TIME)
     return 0
 

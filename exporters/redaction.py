@@ -16,13 +16,14 @@ from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.util import BoundedList
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, Status
 from opentelemetry.util.types import Attributes, AttributeValue
 
 from pixie_otel import diagnostics
 from pixie_otel.errors import PixieError
 from pixie_otel.evaluable import JsonValue
-from pixie_otel.exporters.otlp_json import encode_resource, encode_span
+from pixie_otel.exporters.otlp_json import encode_resource, encode_scope, encode_span
 from pixie_otel.exporters.secret_cleaning import FAILED, Cleaner, may_hold_credential
 
 __all__ = ["Mask", "Redact", "RedactionError", "Redactor", "hide_from_environment"]
@@ -88,21 +89,23 @@ class Redactor:
         if not self._cleans and self._hide is None:
             return span
         try:
-            resource = self._resource(span.resource)
-            if self._hook is None and self._hide is None and resource is span.resource and _is_clean(span, encoded):
+            resource, scope = self._resource(span.resource), self._scope(span.instrumentation_scope)
+            is_shared_clean = resource is span.resource and scope is span.instrumentation_scope
+            if self._hook is None and self._hide is None and is_shared_clean and _is_clean(span, encoded):
                 return span
-            return self._redacted(span, resource)
+            return self._redacted(span, resource, scope)
         except Exception as error:
             raise RedactionError(f"a span could not be redacted: {type(error).__name__}") from error
 
-    def _redacted(self, span: ReadableSpan, resource: Resource) -> ReadableSpan:
+    def _redacted(self, span: ReadableSpan, resource: Resource, scope: InstrumentationScope | None) -> ReadableSpan:
         attributes, events, links, status = span.attributes or {}, span.events, span.links, span.status
         name, described = self._text(span.name), self._status(status)
         cleaned = self._attributes(attributes, span.dropped_attributes)
         new_events = [self._event(event) for event in events]
         new_links = [self._link(link) for link in links]
-        is_same = name is span.name and described is status and cleaned is attributes and resource is span.resource
-        if is_same and _are_same(events, new_events) and _are_same(links, new_links):
+        before = span.name, attributes, status, span.resource, span.instrumentation_scope, *events, *links
+        after = name, cleaned, described, resource, scope, *new_events, *new_links
+        if all(one is other for one, other in zip(before, after, strict=True)):
             return span
         return ReadableSpan(
             name=name,
@@ -116,7 +119,7 @@ class Redactor:
             status=described,
             start_time=span.start_time,
             end_time=span.end_time,
-            instrumentation_scope=span.instrumentation_scope,
+            instrumentation_scope=scope,
         )
 
     def _event(self, event: Event) -> Event:
@@ -194,6 +197,15 @@ class Redactor:
         self._resources[id(resource)] = resource, redacted
         return redacted
 
+    def _scope(self, scope: InstrumentationScope | None) -> InstrumentationScope | None:
+        if scope is None or not scope.attributes or not self._cleans or not _may_hold_any(encode_scope(scope)):
+            return scope
+        kept: Mapping[str, object] = scope.attributes
+        cleaned = self._attributes(kept, 0)
+        if cleaned is kept:
+            return scope
+        return InstrumentationScope(scope.name, scope.version, scope.schema_url, cast("Attributes", cleaned))
+
 
 def hide_from_environment() -> Mask | None:
     """Give what ``OPENINFERENCE_HIDE_*`` asks for; ``None`` where no such variable is set."""
@@ -232,10 +244,6 @@ def _listed(items: Sequence[_Item], dropped: int) -> BoundedList[_Item]:
     listed.extend(items)
     listed.dropped = dropped
     return listed
-
-
-def _are_same(before: Sequence[object], after: Sequence[object]) -> bool:
-    return all(one is other for one, other in zip(before, after, strict=True))
 
 
 def _hooked(hook: Redact, key: str, value: object) -> object:

@@ -242,11 +242,11 @@ def _named(text: str) -> Iterator[Found]:
     for stem in STEMS.finditer(text):
         if stem.start() < taken:
             continue
-        start = stem.start()
-        least = max(taken, start - _LONGEST_NAME)
-        while start > least and text[start - 1] in _NAME_LETTERS:
-            start -= 1
+        start = _name_start(text, stem.start(), taken)
         name = _NAME.match(text, start)
+        if (name is None or name.end() < stem.end()) and text[start - 1 : start] == " ":
+            # It may be of two words, as in `API Key`.
+            name = _NAME.match(text, _name_start(text, start - 1, taken))
         if name is None or name.end() < stem.end():
             continue
         if name["token"] is not None and is_harmless_token(name[0]):
@@ -258,6 +258,13 @@ def _named(text: str) -> Iterator[Found]:
     for match in _SIGNED.finditer(text):
         if is_credential_like(match["value"], _LEAST_TOKEN):
             yield *match.span("value"), ""
+
+
+def _name_start(text: str, end: int, least: int) -> int:
+    least = max(least, end - _LONGEST_NAME)
+    while end > least and text[end - 1] in _NAME_LETTERS:
+        end -= 1
+    return end
 
 
 def _value_after(text: str, name: re.Match[str]) -> tuple[int, int] | None:

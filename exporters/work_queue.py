@@ -289,6 +289,8 @@ class WorkQueue(Generic[T]):
                         if not isinstance(first, _Request):
                             self._linger(items, hurry)
                         self._turn(first, items)
+                        # Not kept while waiting for the next.
+                        del first
                     except BaseException as error:  # noqa: BLE001 - a worker that dies takes everything after with it
                         internal_error(f"working off the queue of {self.name}", error)
         finally:

@@ -153,13 +153,13 @@ class PixieConfig(BaseModel):
     @field_validator("expect", "cases", "out", "dataset_dir")
     @classmethod
     def _absolute_path(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        return None if path is None else _root(info) / path.expanduser()
+        return None if path is None else _root(info) / _expanded(str(path))
 
     @field_validator("file")
     @classmethod
     def _absolute_file(cls, file: str | None, info: ValidationInfo) -> str | None:
         # A `Path` forgets the separator at the end that makes it a folder.
-        return None if file is None else os.path.join(_root(info), os.path.expanduser(file))  # noqa: PTH111, PTH118 - see above
+        return None if file is None else os.path.join(_root(info), _expanded(file))  # noqa: PTH118 - see above
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -247,7 +247,12 @@ def _root(info: ValidationInfo) -> Path:
 
 def _absolute(reference: str, root: Path) -> str:
     file, suffix, rest = reference.partition(".py:")
-    return f"{root / Path(file).expanduser()}{suffix}{rest}" if suffix else reference
+    return f"{root / _expanded(file)}{suffix}{rest}" if suffix else reference
+
+
+def _expanded(path: str) -> str:
+    # `Path.expanduser` raises for the home of somebody who does not exist.
+    return os.path.expanduser(path)  # noqa: PTH111 - see above
 
 
 def _kebab(name: str) -> str:

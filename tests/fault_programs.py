@@ -11,10 +11,12 @@ TIME_LIMIT = 300
 """After how many seconds a program is taken to hang."""
 
 
-def start_program(code: str, *arguments: object) -> subprocess.Popen[str]:
-    """Start a Python program that has the tests' helpers at hand."""
+def start_program(program: str | Path, *arguments: object) -> subprocess.Popen[str]:
+    """Start a Python program, text or a file, that has the tests' helpers at hand."""
+    how = [os.fspath(program)] if isinstance(program, Path) else ["-c", program]
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
+        [sys.executable, *how, *map(str, arguments)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -22,9 +24,9 @@ def start_program(code: str, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def run_program(code: str, *arguments: object) -> str:
-    """Run a Python program, and give what it prints; it must end well."""
-    with start_program(code, *arguments) as process:
+def end_of(process: subprocess.Popen[str]) -> str:
+    """Wait for a program, which must end well, and give what it printed."""
+    with process:
         try:
             output, errors = process.communicate(timeout=TIME_LIMIT)
         except BaseException:
@@ -32,3 +34,8 @@ def run_program(code: str, *arguments: object) -> str:
             raise
     assert process.returncode == 0, errors
     return output
+
+
+def run_program(program: str | Path, *arguments: object) -> str:
+    """Run a Python program, and give what it prints; it must end well."""
+    return end_of(start_program(program, *arguments))

@@ -24,6 +24,7 @@ class Handing(SpanProcessor):
         self._hand = hand
 
     def on_end(self, span: ReadableSpan) -> None:
+        """Hand it on."""
         self._hand(span)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pixie_otel.config import PixieConfig, get_config
@@ -215,6 +215,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         PixieConfig.read(tmp_path / "pyproject.toml")
 
 
+@example({"expect": "~nobody-of-that-name/x", "file": "~nobody-of-that-name/x", "evaluators": "~nobody/x.py:f"})
 @given(st.dictionaries(st.sampled_from(list(PixieConfig.model_fields)), st.none() | st.integers() | st.text()))
 def test_settings_made_in_python_follow_the_same_rules(settings: dict[str, object]) -> None:
     """Whatever is given to the class, it is accepted or refused by pydantic, never half taken."""

@@ -31,7 +31,7 @@ Embedder: TypeAlias = Callable[[str], Sequence[float]]
 _CREATED: Final = 1_764_500_000
 """The same in every answer, so that tests can compare whole answers."""
 
-_DIMENSIONS: Final = 256
+_DIMENSIONS: Final = 128
 _WORDS: Final = re.compile(r"\w+|[^\w\s]")
 _PIECES: Final = re.compile(r"\s*\S+\s*$|\s*\S+|\s+$")
 
@@ -132,10 +132,7 @@ def embeddings(request: Body, embed: Embedder | None = None) -> Body:
         request: The request's body.
         embed: What makes a vector of a text; `embedding` where not given.
     """
-    given: Any = request.get("input")
-    # A text, several, tokens of one, or of several.
-    is_one = not isinstance(given, list) or isinstance(next(iter(cast("list[Any]", given)), None), int)
-    texts: list[Any] = [given] if is_one else given
+    texts = _texts(request.get("input"))
     count = request.get("dimensions") or _DIMENSIONS
     data: list[Body] = []
     for index, text in enumerate(texts):
@@ -153,7 +150,7 @@ def embeddings(request: Body, embed: Embedder | None = None) -> Body:
 
 
 def embedding(text: str, dimensions: int = _DIMENSIONS) -> list[float]:
-    """Give the vector of a text, of length 1: the more words two texts share, the closer their vectors are.
+    """Give the vector of a text, of length 1: the more words two texts share, also in part, the closer they are.
 
     Args:
         text: Any text.
@@ -161,8 +158,11 @@ def embedding(text: str, dimensions: int = _DIMENSIONS) -> list[float]:
     """
     vector = [0.0] * dimensions
     for word in re.findall(r"\w+", text.lower()) or [""]:
-        digest = hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()
-        vector[int.from_bytes(digest) % dimensions] += 1.0
+        padded = f" {word} "
+        # By parts of three letters, "refund" and "refunds" have much in common.
+        for part in (padded, *(padded[at : at + 3] for at in range(len(word)))):
+            digest = hashlib.blake2b(part.encode("utf-8", "replace"), digest_size=8).digest()
+            vector[int.from_bytes(digest) % dimensions] += 1.0
     length = math.sqrt(sum(number * number for number in vector))
     return [number / length for number in vector]
 
@@ -174,6 +174,14 @@ def model(name: str) -> Body:
         name: The model's name.
     """
     return {"id": name, "object": "model", "created": _CREATED, "owned_by": "pixie-otel"}
+
+
+def _texts(given: object) -> list[object]:
+    """Give what is to be embedded: a text, several, tokens of one, or of several."""
+    if not isinstance(given, list):
+        return [given]
+    items = cast("list[object]", given)
+    return [items] if items and isinstance(items[0], int) else items
 
 
 def _base64(vector: Sequence[float]) -> str:

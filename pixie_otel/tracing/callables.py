@@ -82,7 +82,8 @@ def method_parts(function: Any) -> tuple[Callable[[Any], Any], Any] | None:  # n
     Returns:
         Both; ``None`` for anything else.
     """
-    return (type(function), function.__func__) if id(type(function)) in _METHODS else None
+    kind = _type_of(function)
+    return (kind, function.__func__) if id(kind) in _METHODS else None
 
 
 def callable_name(function: object) -> str:

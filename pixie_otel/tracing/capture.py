@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Final, NamedTuple, cast
 from weakref import ref
 
+from opentelemetry import trace
 from opentelemetry.context import Context, attach, get_current, set_value
 from opentelemetry.instrumentation.threading import ThreadingInstrumentor
 
@@ -25,6 +26,7 @@ __all__ = ["TraceCapture", "capture_traces"]
 _MAX_SPANS: Final = 100_000
 _MAX_BYTES: Final = 256 * 2**20
 _SECONDS: Final = 30.0
+_GIVING_BACK_SECONDS: Final = 5.0
 
 
 def capture_traces(
@@ -125,21 +127,16 @@ class TraceCapture:
 
 
 def _open(handler: MemoryTraceHandler) -> SpanHub | None:
-    current = runtime.current()
-    if current is None:
-        from pixie_otel.tracing.setup import init_for_capture
-
-        current = init_for_capture()
+    current = _scope.enter()
     if current is None:
         warn("capture-off", "capture_traces() captures nothing: tracing is off, and could not be set up")
         return None
-    _threads.enter()
     try:
         current.hub.open_capture(handler)
         context = get_current()
         attach(set_value(CAPTURES, (*_captures(context), ref(handler)), context))
     except BaseException:
-        _threads.leave()
+        _scope.leave()
         raise
     return current.hub
 
@@ -149,8 +146,10 @@ def _close(handler: MemoryTraceHandler, hub: SpanHub | None, timeout: float | No
     if hub is None:
         return
     try:
-        _threads.leave()
-        done = hub.close_capture(handler, timeout)
+        try:
+            done = hub.close_capture(handler, timeout)
+        finally:
+            _scope.leave()
         _say(handler, done=done)
     except Exception as error:  # noqa: BLE001 - the code behind the block runs on
         internal_error("closing a capture", error)
@@ -188,41 +187,71 @@ def _detach(reference: CaptureRef) -> None:
         attach(Context({**others, CAPTURES: left} if left else others))
 
 
-class _Threads:
-    """Lets threads and pools take over the context of whoever uses them, while a capture is open."""
+class _Scope:
+    """What is different in the process while captures are open, and as it was when the last one is closed."""
 
     def __init__(self) -> None:
         self._renew()
         self._captures = 0
-        self._is_ours = False
-        self._own_start: object = None
+        self._borrowed: runtime.Runtime | None = None
+        self._carries = False
+        self._timer_start: object = None
         in_child(self._renew)
 
     def _renew(self) -> None:
         self._lock = threading.RLock()
 
-    def enter(self) -> None:
-        """Begin with the first capture, unless the application has done so itself."""
+    def enter(self) -> runtime.Runtime | None:
+        """Count a capture, and give what is in force for it; ``None``, and no count, where nothing is."""
         with self._lock:
-            self._captures += 1
-            instrumentor = ThreadingInstrumentor()
-            if self._captures > 1 or instrumentor.is_instrumented_by_opentelemetry:
-                return
-            self._own_start = threading.Timer.__dict__.get("start")
-            instrumentor.instrument(skip_dep_check=True)
-            self._is_ours = True
+            current = runtime.current() or self._set_up()
+            if current is not None:
+                if not self._captures:
+                    self._carry_contexts()
+                self._captures += 1
+            return current
 
     def leave(self) -> None:
-        """End with the last capture, where it began with one."""
+        """Count a capture that is closed."""
         with self._lock:
             self._captures -= 1
-            if self._captures > 0 or not self._is_ours:
-                return
-            self._is_ours = False
+            if not self._captures:
+                self._carry_contexts_no_more()
+                self._give_back()
+
+    def _set_up(self) -> runtime.Runtime | None:
+        from pixie_otel.tracing.setup import init_for_capture
+
+        is_borrowed = not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+        current = init_for_capture()
+        self._borrowed = current if is_borrowed else None
+        return current
+
+    def _give_back(self) -> None:
+        """Leave a provider that was there before the first capture as it was, unless `init` was called meanwhile."""
+        borrowed, self._borrowed = self._borrowed, None
+        if borrowed is not None and runtime.current() is borrowed:
+            from pixie_otel.tracing.instrumentors import activate
+            from pixie_otel.tracing.setup import shutdown
+
+            activate(wanted=False, provider=trace.get_tracer_provider())
+            shutdown(_GIVING_BACK_SECONDS)
+
+    def _carry_contexts(self) -> None:
+        """Let threads and pools take over the context of whoever uses them, unless the application does so."""
+        instrumentor = ThreadingInstrumentor()
+        if not instrumentor.is_instrumented_by_opentelemetry:
+            self._timer_start = threading.Timer.__dict__.get("start")
+            instrumentor.instrument(skip_dep_check=True)
+            self._carries = True
+
+    def _carry_contexts_no_more(self) -> None:
+        if self._carries:
+            self._carries = False
             ThreadingInstrumentor().uninstrument()
             # It leaves behind what it had wrapped twice: the method that a timer has from `Thread`.
-            if self._own_start is None and "start" in threading.Timer.__dict__:
+            if self._timer_start is None and "start" in threading.Timer.__dict__:
                 del threading.Timer.start
 
 
-_threads: Final = _Threads()
+_scope: Final = _Scope()

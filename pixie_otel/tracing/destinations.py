@@ -7,20 +7,23 @@ here. Each gets a queue of its own: a slow or dead destination holds up neither 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import entry_points
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExporter
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from pixie_otel import attributes as keys
+from pixie_otel.diagnostics import warn
 from pixie_otel.errors import ConfigError
-from pixie_otel.exporters.redaction import Redactor, hide_from_environment
+from pixie_otel.exporters.redaction import RedactionError, Redactor, hide_from_environment
 from pixie_otel.exporters.span_queue import span_queue
-from pixie_otel.exporters.work_queue import WorkQueue
+from pixie_otel.exporters.work_queue import Outcome, WorkQueue
 from pixie_otel.tracing.instrumentors import hiding_config
 from pixie_otel.tracing.settings import Problem, Settings
 
@@ -30,6 +33,7 @@ _OURS: Final = "pixie_otel.exporters"
 _STANDARD: Final = "opentelemetry_traces_exporter"
 _PROTOCOLS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 _TRACES_PATH: Final = "/v1/traces"
+_GRPC_PORT: Final = 4317
 # Contents in other vocabularies than OpenInference's, which its configuration does not know.
 _CONTENTS: Final = (
     keys.GENAI_COMPLETION,
@@ -57,9 +61,33 @@ class _Destination(NamedTuple):
     """What asked for it."""
 
     make: Callable[[], SpanExporter]
+    """Makes its exporter."""
 
-    redacts: bool = False
-    """Whether the exporter itself takes out what is to be taken out: ours does, at less cost."""
+
+class _Masked(SpanExporter):
+    """Takes the contents out before an exporter of ours, which itself takes out credentials only."""
+
+    def __init__(self, exporter: Any, redactor: Redactor) -> None:  # noqa: ANN401 - one with `export_counted`
+        self._exporter = exporter
+        self._redactor = redactor
+
+    def export_counted(self, spans: Sequence[ReadableSpan]) -> Outcome:
+        """Export spans, and say what became of them."""
+        safe: list[ReadableSpan] = []
+        for span in spans:
+            with suppress(RedactionError):
+                safe.append(self._redactor.redact(span))
+        outcome: Outcome = self._exporter.export_counted(safe)
+        failed = len(spans) - len(safe)
+        return Outcome(outcome.written, Counter(outcome.dropped) + Counter(redaction_failed=failed))
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export spans; success means that all of them were."""
+        return SpanExportResult.FAILURE if self.export_counted(spans).dropped else SpanExportResult.SUCCESS
+
+    def shutdown(self) -> None:
+        """Shut the exporter down."""
+        self._exporter.shutdown()
 
 
 def make_redactor(settings: Settings) -> Redactor:
@@ -96,7 +124,7 @@ def open_destinations(
     queues: list[WorkQueue[ReadableSpan]] = []
     problems: list[Problem] = []
     names: set[str] = set()
-    for name, where, make, redacts in (*_chosen(settings), *(_standard(settings) if standard else ())):
+    for name, where, make in (*_chosen(settings), *(_standard(settings) if standard else ())):
         try:
             exporter = make()
         except Exception as error:  # noqa: BLE001 - whatever an exporter needs and does not find, the application goes on
@@ -108,18 +136,15 @@ def open_destinations(
         while unique in names:
             unique, number = f"{name} ({number})", number + 1
         names.add(unique)
-        queues.append(span_queue(unique, exporter, redactor=None if redacts else redactor))
+        if not settings.capture_content and hasattr(exporter, "export_counted"):
+            exporter = _Masked(exporter, redactor)
+        queues.append(span_queue(unique, exporter, redactor=redactor))
     return queues, problems
 
 
 def _chosen(settings: Settings) -> Iterator[_Destination]:
     if (file := settings.file) is not None:
-        yield _Destination(
-            f"file {file}",
-            "file",
-            lambda: _load(_OURS, "jsonl")(file, redact=settings.redact),
-            settings.capture_content,
-        )
+        yield _Destination(f"file {file}", "file", lambda: _load(_OURS, "jsonl")(file, redact=settings.redact))
     if (endpoint := settings.endpoint) is not None:
         yield _Destination(f"otlp {_without_credentials(endpoint)}", "endpoint", lambda: _otlp(endpoint, settings))
     for exporter in settings.exporters:
@@ -142,8 +167,7 @@ def _standard(settings: Settings) -> Iterator[_Destination]:
         elif name != "pixie_otel":
             yield _Destination(name, where, partial(_from_environment, name))
         elif settings.file is None:
-            make = partial(_from_environment, name, redact=settings.redact)
-            yield _Destination(name, where, make, settings.capture_content)
+            yield _Destination(name, where, partial(_from_environment, name, redact=settings.redact))
 
 
 def _itself(exporter: SpanExporter) -> SpanExporter:
@@ -184,6 +208,12 @@ def _otlp(endpoint: str, settings: Settings) -> SpanExporter:
         # gRPC refuses names with capitals.
         headers = tuple((name.lower(), value) for name, value in settings.headers.items())
         return make(endpoint=endpoint, headers=headers or None)
+    if urlsplit(endpoint).port == _GRPC_PORT:
+        warn(
+            "otlp-port",
+            f"endpoint: port {_GRPC_PORT} is usually that of gRPC, and spans are sent over HTTP; give port 4318, or "
+            "set OTEL_EXPORTER_OTLP_PROTOCOL=grpc",
+        )
     return make(endpoint=_traces_url(endpoint), headers=dict(settings.headers) or None)
 
 

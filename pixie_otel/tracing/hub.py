@@ -71,7 +71,7 @@ class HubStats:
     """The queues of the destinations; after a shutdown, as they were at its end."""
 
     captures: QueueStats | None
-    """The queue of the captures; ``None`` where there was none yet."""
+    """The queue of the captures; ``None`` where there is none."""
 
     handlers: QueueStats | None
     """The queue of the handlers, likewise."""
@@ -207,7 +207,7 @@ class SpanHub(SpanProcessor):
         """Let a handler have every sampled span that ends from now on, once."""
         with self._lock:
             if self._handler_queue is None or not self._is_handling:
-                self._handler_queue = WorkQueue("handlers", self._handle, _handled_size, close=self._dispatcher.close)
+                self._handler_queue = WorkQueue("handlers", self._handle, _size, close=self._dispatcher.close)
                 self._is_handling = True
             if not any(known is handler for known in self._handlers):
                 self._handlers = *self._handlers, handler
@@ -222,7 +222,7 @@ class SpanHub(SpanProcessor):
         with self._lock:
             if self._capture_queue is None:
                 self._capture_queue = WorkQueue(
-                    "captures", self._capture, _captured_size, max_items=_CAPTURE_ITEMS, max_bytes=_CAPTURE_BYTES
+                    "captures", self._capture, _size, max_items=_CAPTURE_ITEMS, max_bytes=_CAPTURE_BYTES
                 )
             handler.store.refresh = self._capture_queue.flush
             self._captures = {**self._captures, ref(handler): handler}
@@ -243,9 +243,10 @@ class SpanHub(SpanProcessor):
                 return True
             self._captures = {known: value for known, value in self._captures.items() if known is not reference}
             handler.store.late += self._open.count(reference)
+            queue = self._capture_queue
         done = True
-        if handler.store.is_waiting() and self._capture_queue is not None:
-            done = self._capture_queue.flush(timeout)
+        if handler.store.is_waiting() and queue is not None:
+            done = queue.flush(timeout)
             if done:
                 handler.store.give_up()
         handler.store.refresh = None
@@ -265,7 +266,7 @@ class SpanHub(SpanProcessor):
         return done
 
     def close(self, timeout: float | None = 30.0) -> bool:
-        """Shut the destinations down and let them go; captures stay, handlers get nothing more.
+        """Shut the destinations down and let them go; open captures stay, handlers get nothing more.
 
         Args:
             timeout: How many seconds that may take; ``None`` for as long as it takes.
@@ -278,13 +279,18 @@ class SpanHub(SpanProcessor):
             destinations, self.destinations = self.destinations, ()
             self._handlers, self._is_handling = (), False
             self._is_closed = self._is_closed or bool(destinations)
+            captures = self._capture_queue
+            if not self._captures:
+                self._capture_queue = None
         done = True
         for queue in (*destinations, self._handler_queue):
             if queue is not None:
                 done = queue.shutdown(left()) and done
         if destinations:
             self._closed = tuple(queue.stats() for queue in destinations)
-        return (self._capture_queue is None or self._capture_queue.flush(left())) and done
+        if captures is None:
+            return done
+        return (captures.flush if captures is self._capture_queue else captures.shutdown)(left()) and done
 
     def shutdown(self) -> None:
         """Shut down, as the provider does when it is shut down."""
@@ -376,11 +382,7 @@ def _is_truncated(span: ReadableSpan) -> bool:
     return _TRUNCATED in (inner if type(inner) is dict else span.attributes or {})
 
 
-def _captured_size(item: _Captured) -> int:
-    return span_size(item.span)
-
-
-def _handled_size(item: _Handled) -> int:
+def _size(item: _Captured | _Handled) -> int:
     return span_size(item.span)
 
 

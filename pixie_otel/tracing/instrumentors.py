@@ -103,7 +103,7 @@ def activate(
         What could not be switched on.
     """
     problems: list[Problem] = []
-    found = _found() if wanted else {}
+    found = _found(problems) if wanted else {}
     names = _names(wanted, found, problems)
     for name in [name for name in _active if name not in names]:
         _switch_off(name, problems)
@@ -134,11 +134,14 @@ def hiding_config() -> Any:  # noqa: ANN401 - a class that is loaded where it is
     return config(**dict.fromkeys(_HIDDEN & {known.name for known in fields(config)}, True))
 
 
-def _found() -> dict[str, list[EntryPoint]]:
+def _found(problems: list[Problem]) -> dict[str, list[EntryPoint]]:
     """List what is installed by name, the preferred one first."""
     found: dict[str, list[EntryPoint]] = {}
-    for entry_point in entry_points(group=_GROUP):
-        found.setdefault(_normal(entry_point.name), []).append(entry_point)
+    try:
+        for entry_point in entry_points(group=_GROUP):
+            found.setdefault(_normal(entry_point.name), []).append(entry_point)
+    except Exception as error:  # noqa: BLE001 - the metadata of any distribution that is installed may be broken
+        problems.append(Problem(f"what is installed cannot be listed, and nothing is instrumented: {error!r}", error))
     for candidates in found.values():
         candidates.sort(key=lambda candidate: (_rank(candidate), candidate.value))
     return found

@@ -8,15 +8,17 @@ from typing import Final, Literal, TypeAlias, get_args
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
 from pixie_otel.tracing.spans import AttributeValue
+from pixie_otel.tracing.type_facts import type_name
 from pixie_otel.tracing.values import encode_arguments
 
-__all__ = ["Kind", "end_attributes", "kind_attribute", "text_of"]
+__all__ = ["Kind", "end_attributes", "kind_attribute", "shown", "text_of"]
 
 Kind: TypeAlias = Literal[
     "agent", "chain", "embedding", "evaluator", "guardrail", "llm", "prompt", "reranker", "retriever", "tool"
 ]
 """What an observation can be; OpenInference's kinds of spans."""
 
+_LONGEST_SHOWN: Final = 80
 _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 
 
@@ -25,9 +27,10 @@ def kind_attribute(kind: object) -> str:
     plain = kind.lower() if type(kind) is str else ""
     if plain in _KINDS:
         return plain.upper()
+    word = shown(kind)
     warn(
-        "unknown-kind",
-        f"there is no observation of the kind {kind!r}; it is recorded as a chain. Kinds are "
+        f"kind:{word}",
+        f"there is no observation of the kind {word}; it is recorded as a chain. Kinds are "
         f"{', '.join(sorted(_KINDS))}.",
     )
     return "CHAIN"
@@ -42,12 +45,18 @@ def text_of(value: object, what: str) -> str:
     """
     if type(value) is str:
         return value
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, int):
-        return int.__repr__(value)
-    warn(f"no-text:{what}", f"{what} must be a text; a {type(value).__name__} was given")
-    return type(value).__name__
+    kind = type(value)
+    if issubclass(kind, str):
+        return str.__str__(value)  # type: ignore[arg-type] # by the line above
+    if issubclass(kind, int):
+        return int.__repr__(value)  # type: ignore[arg-type] # likewise
+    warn(f"no-text:{what}", f"{what} must be a text; a {type_name(kind)} was given")
+    return type_name(kind)
+
+
+def shown(value: object) -> str:
+    """Give a wrong word as it is shown in a warning, without asking an object of the application's."""
+    return repr(value[:_LONGEST_SHOWN]) if type(value) is str else f"<{type_name(type(value))}>"
 
 
 def end_attributes(

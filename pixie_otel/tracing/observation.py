@@ -119,9 +119,10 @@ class Observation:
 
     def _finish(self, error: BaseException | None) -> None:
         place, self._place = self._place, None
-        if self._opened is None or place is None:
+        if self._opened is None:
             return
-        place.leave()
+        if place is not None:
+            place.leave()
         if self._metadata:
             self._opened.attributes[keys.METADATA] = encode_arguments(self._metadata).text
         self._opened.finish(error)

@@ -15,6 +15,7 @@ from pixie_otel.tracing.calls import CallPlan, begin, call, fail
 from pixie_otel.tracing.labels import Kind, end_attributes, kind_attribute, text_of
 from pixie_otel.tracing.spans import leave_unfinished, report
 from pixie_otel.tracing.streams import settle
+from pixie_otel.tracing.type_facts import static
 
 __all__ = ["observe"]
 
@@ -107,6 +108,9 @@ def _observed(function: Any, plan_of: Callable[[str, ArgumentNames], CallPlan]) 
         warn("observe", f"observe can decorate what can be called; a {type(function).__name__} stays as it is")
         return function
     plan = plan_of(callable_name(function), argument_names(function))
+    making: Any = function
+    if issubclass(type(function), type) and _observe_making(making, plan):
+        return function
     simple = _enclosed_function(function, plan)
     return enclose(function, plan) if simple is None else simple
 
@@ -121,6 +125,32 @@ def _enclosed_function(function: Any, plan: CallPlan) -> Any:  # noqa: ANN401 - 
     if inspect.isasyncgenfunction(function):
         return None
     return _async(function, plan) if inspect.iscoroutinefunction(function) else _sync(function, plan)
+
+
+def _observe_making(made: type[Any], plan: CallPlan) -> bool:
+    """Have a class record how its instances are made, and say whether it can.
+
+    The class stays the object that it is, as pickles of instances, `super`, `except` and annotations need it to.
+    """
+    original = static(made, "__init__")
+    if type(original) is not FunctionType:
+        return False
+
+    @functools.wraps(original)
+    def initialize(self: object, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the class takes
+        if type(self) is not made:
+            return original(self, *args, **kwargs)
+        given: list[Any] = []
+
+        def make(*args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - likewise
+            given.append(original(self, *args, **kwargs))
+            return self
+
+        call(plan, make, args, kwargs)
+        return given[0]
+
+    made.__init__ = initialize
+    return True
 
 
 def _sync(function: Callable[..., Any], plan: CallPlan) -> Callable[..., Any]:

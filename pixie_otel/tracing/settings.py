@@ -165,11 +165,9 @@ def _nearest_project() -> Path | None:
 
 
 def _file(value: object) -> str:
-    if not isinstance(value, str | os.PathLike):
-        raise TypeError(f"a path belongs here, not {value!r}")
-    path: object = os.fspath(cast("str | os.PathLike[Any]", value))
+    path = cast("os.PathLike[str]", value).__fspath__() if isinstance(value, os.PathLike) else value
     if not isinstance(path, str) or not path.strip() or "\0" in path:
-        raise ValueError(f"a path belongs here, not {path!r}")
+        raise ValueError(f"a path belongs here, not {value!r}")
     path = os.path.expanduser(path)  # noqa: PTH111 - a `Path` forgets the separator at the end
     try:
         # The application may change its folder later on.

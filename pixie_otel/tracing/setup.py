@@ -38,7 +38,13 @@ class _State:
     arguments: Mapping[str, object]
     settings: Settings
     attachment: Attachment
+    sends: bool
     implicit: bool
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the application shut the provider down, and with it the destinations."""
+        return self.sends and not self.attachment.hub.destinations
 
 
 _state: _State | None = None
@@ -187,8 +193,10 @@ def _guarded_begin(arguments: Mapping[str, object], *, strict: bool, implicit: b
 def _begin(arguments: Mapping[str, object], *, strict: bool, implicit: bool) -> None:
     global _state, _last
     before = _state
-    if before is not None and (implicit or not before.implicit):
+    if before is not None and not before.is_over and (implicit or not before.implicit):
         _compare(before, arguments, strict=strict)
+        # The first call may have come from a thread that cannot set handlers of signals.
+        lifecycle.arm()
         return
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         note("disabled", "OTEL_SDK_DISABLED is true: nothing is traced")
@@ -210,7 +218,7 @@ def _begin(arguments: Mapping[str, object], *, strict: bool, implicit: bool) -> 
     tracer = attachment.provider.get_tracer(_SCOPE, _version())
     runtime.install(runtime.Runtime(tracer, attachment.hub, settings.capture_content))
     hand_over()
-    _state, _last = _State(dict(arguments), settings, attachment, implicit), attachment
+    _state, _last = _State(dict(arguments), settings, attachment, bool(queues), implicit), attachment
     lifecycle.arm()
     if attachment.owned and not implicit and not queues and not problems:
         _say_once(

@@ -12,10 +12,12 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextvars import Token
 from time import time_ns
+from traceback import format_exception
 from typing import Any, Final, TypeAlias
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
+from opentelemetry.semconv.attributes.exception_attributes import EXCEPTION_STACKTRACE
 from opentelemetry.trace import Span, Status, StatusCode, format_span_id, format_trace_id, set_span_in_context
 
 from pixie_otel import attributes as keys
@@ -41,6 +43,7 @@ NO_ERRORS: Final = (GeneratorExit, StopIteration, StopAsyncIteration)
 """What ends a stream or a coroutine without anything being wrong."""
 
 _LONGEST_MESSAGE: Final = 2**16
+_MOST_FRAMES: Final = 64
 _MOST_DOCUMENTS: Final = 32
 _LISTS: Final = (list, tuple)
 # The key is private to OpenTelemetry, and yet the one by which every instrumentation is told to keep still.
@@ -184,16 +187,15 @@ class OpenSpan:
             message = str.__str__(str(error))
         except Exception:  # noqa: BLE001 - the application's own class cannot say what it is
             message = "<the exception has no text>"
-        if len(message) > _LONGEST_MESSAGE:
-            message = f"{message[:_LONGEST_MESSAGE]}…"
+        message = _cut(message)
         self.span.set_status(Status(StatusCode.ERROR, f"{kind.rpartition('.')[2]}: {message}"))
+        event = {keys.EXCEPTION_TYPE: kind, keys.EXCEPTION_MESSAGE: message}
         try:
-            if len(message) <= _LONGEST_MESSAGE:
-                self.span.record_exception(error)
-                return
-        except Exception:  # noqa: BLE001, S110 - it asks the exception for its text again, and walks all its causes
+            # A long recursion passes as many spans as frames, so that all frames for each would take minutes.
+            event[EXCEPTION_STACKTRACE] = _cut("".join(format_exception(error, limit=-_MOST_FRAMES)))
+        except Exception:  # noqa: BLE001, S110 - it walks all causes, and looks at classes of the application's
             pass
-        self.span.add_event(keys.EXCEPTION_EVENT, {keys.EXCEPTION_TYPE: kind, keys.EXCEPTION_MESSAGE: message})
+        self.span.add_event(keys.EXCEPTION_EVENT, event)
 
 
 def start_span(runtime: Runtime, name: str, attributes: Mapping[str, str]) -> OpenSpan | None:
@@ -220,6 +222,14 @@ def start_span(runtime: Runtime, name: str, attributes: Mapping[str, str]) -> Op
         return None
 
 
+def _cut(text: str) -> str:
+    """Shorten a text that is too long to its two ends: a message begins with what matters, a traceback ends with it."""
+    if len(text) <= _LONGEST_MESSAGE:
+        return text
+    half = _LONGEST_MESSAGE // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
 def detach(token: Token[Context]) -> None:
     """Undo an attachment; nothing happens where this is another context, which never had it.
 
@@ -237,6 +247,10 @@ def leave_unfinished(opened: OpenSpan) -> None:
     """Leave it to the next span, or to the end, to end this one; takes no lock."""
     opened._ended_at = time_ns()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the two are one
     _unfinished.append(opened)
+    try:  # noqa: SIM105 - a context manager is one more call, and the stack may be at its end
+        opened.detach()
+    except Exception:  # noqa: BLE001, S110 - the span is left, and nobody can be told
+        pass
 
 
 def end_unfinished() -> None:

@@ -9,7 +9,7 @@ from inspect import CO_ITERABLE_COROUTINE
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Final
 
-from pixie_otel.tracing.type_facts import MISSING, mro, static
+from pixie_otel.tracing.type_facts import MISSING, loaded, mro, static
 
 __all__ = ["PLAIN_TYPES", "StreamKind", "is_stand_in_for_anything", "stream_kind"]
 
@@ -44,7 +44,12 @@ def stream_kind(value: object) -> StreamKind | None:
         flags: int = value.gi_code.co_flags  # type: ignore[attr-defined] # a generator, by the line above
         return StreamKind.AWAITABLE if flags & CO_ITERABLE_COROUTINE else StreamKind.ITERATOR
     native = _NATIVE.get(id(kind))
-    return _kind_of(kind) if native is None else native
+    if native is not None:
+        return native
+    if is_stand_in_for_anything(kind):
+        inside = _inside(value, kind)
+        return None if inside is MISSING else stream_kind(inside)
+    return _kind_of(kind)
 
 
 def is_stand_in_for_anything(kind: type) -> bool:
@@ -52,8 +57,21 @@ def is_stand_in_for_anything(kind: type) -> bool:
     return id(kind) in _PROXIES or (_has(kind, "__next__") and _has(kind, "__anext__"))
 
 
+def _inside(value: object, kind: type) -> object:
+    """Give what a proxy of wrapt's or of ours is around, as instrumentations' own streams are; `MISSING` for others."""
+    if static(kind, "pixie_stream") is not MISSING:
+        return object.__getattribute__(value, "pixie_stream")
+    proxy = loaded("wrapt", "ObjectProxy")
+    if proxy is not MISSING and any(base is proxy for base in mro(kind)):
+        try:
+            return object.__getattribute__(value, "__wrapped__")
+        except Exception:  # noqa: BLE001 - it is not around anything yet
+            return MISSING
+    return MISSING
+
+
 def _kind_of(kind: type) -> StreamKind | None:
-    if is_stand_in_for_anything(kind) or any(base is _FILE for base in mro(kind)):
+    if any(base is _FILE for base in mro(kind)):
         return None
     if _has(kind, "_asyncio_future_blocking"):
         return StreamKind.FUTURE

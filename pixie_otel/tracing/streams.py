@@ -6,8 +6,8 @@ comes back. The span stays open until the stream ends, however it ends, and is t
 
 from __future__ import annotations
 
-import asyncio
 import json
+import os
 import weakref
 from collections.abc import Callable
 from contextvars import Token
@@ -70,10 +70,10 @@ class Follower:
         _open[id(self)] = weakref.ref(self)
 
     def __del__(self) -> None:
-        try:
+        try:  # noqa: SIM105 - at the end of the process, modules have lost their names
             self.end()
-        except Exception as fault:  # noqa: BLE001 - the interpreter would print it
-            report("ending an abandoned stream", fault)
+        except Exception:  # noqa: BLE001, S110 - the interpreter would print it; what `end` calls reports its faults
+            pass
 
     def enter(self) -> tuple[Token[Context], Context]:
         """Make the span current for one step, and with it whatever the stream itself had made current before."""
@@ -116,7 +116,7 @@ class Follower:
         if _open.pop(id(self), None) is None:
             return
         if error is None and self._interrupted:
-            error = asyncio.CancelledError()
+            error = _cancelled()
         try:
             if self._flows and self.opened.keeps_output:
                 self._put_items()
@@ -219,10 +219,12 @@ class LooseItem(Item):
 
     def ended(self, follower: Follower, error: BaseException) -> object:
         """Keep the item, or end, unless waiting was given up."""
-        if isinstance(error, asyncio.CancelledError | GeneratorExit):
+        if isinstance(error, Exception):
+            return super().ended(follower, error)
+        # Cancelled, by whoever's event loop; or not wanted any more.
+        if not isinstance(error, GeneratorExit):
             follower.interrupted()
-            return MISSING
-        return super().ended(follower, error)
+        return MISSING
 
 
 class Closing(Role):
@@ -337,11 +339,20 @@ def end_open_streams() -> None:
     end_unfinished()
 
 
+def _forget_inherited() -> None:
+    # What was open when the process forked is ended, and recorded, by the parent.
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_inherited)
+
+
 def _follow_future(follower: Follower, future: Any) -> None:  # noqa: ANN401 - asyncio's, or one that is like it
     def done(_future: object) -> None:
         try:
             # Asking for the exception would say that the application had taken notice of it.
-            error = asyncio.CancelledError() if future.cancelled() else getattr(future, "_exception", None)
+            error = _cancelled() if future.cancelled() else getattr(future, "_exception", None)
             if error is None:
                 follower.opened.put_output(future.result())
             follower.end(error)
@@ -349,6 +360,12 @@ def _follow_future(follower: Follower, future: Any) -> None:  # noqa: ANN401 - a
             report("following a future", fault)
 
     future.add_done_callback(done)
+
+
+def _cancelled() -> BaseException:
+    from asyncio import CancelledError
+
+    return CancelledError()
 
 
 def _written(encoded: Encoded) -> str:

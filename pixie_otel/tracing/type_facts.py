@@ -55,7 +55,11 @@ _LONGEST_NAME: Final = 200
 
 def type_name(kind: type) -> str:
     """Give the full name of a class, without ``builtins``."""
-    module, name = _module(kind), _qualname(kind)
+    name = _qualname(kind)
+    try:
+        module = _module(kind)
+    except AttributeError:  # somebody deleted it
+        module = None
     # Both can be set to anything, and a subclass of str could answer for itself.
     text = _plain_text(name) if issubclass(type_of(name), str) else "?"
     if type(module) is str and module != "builtins":

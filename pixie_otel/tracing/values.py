@@ -34,8 +34,8 @@ class Encoded(NamedTuple):
     Attributes:
         text: The text of a text; the JSON of everything else.
         mime_type: Which of both, ``text/plain`` or ``application/json``.
-        truncated: Whether something was left out for its size. What is named by its type only was not: it would have
-            been named at any size.
+        truncated: Whether something was left out for its size. What is named by its type only was not, as it would
+            have been named at any size; nor was what stands for a cycle.
     """
 
     text: str

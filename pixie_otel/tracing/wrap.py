@@ -7,9 +7,12 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
 from pixie_otel.errors import WrapRegistryMissError, WrapTypeMismatchError
+from pixie_otel.tracing.labels import shown, text_of
 from pixie_otel.tracing.replay import active
 from pixie_otel.tracing.runtime import Runtime, current
+from pixie_otel.tracing.spans import report, start_span
 from pixie_otel.tracing.stream_kinds import PLAIN_TYPES, is_stand_in_for_anything, stream_kind
+from pixie_otel.tracing.streams import follow
 
 __all__ = ["Purpose", "wrap"]
 
@@ -54,11 +57,11 @@ def wrap(
         WrapRegistryMissError: Inputs are replayed, and none has this name.
         WrapTypeMismatchError: The replayed input cannot become what is needed.
     """
-    runtime = current()
-    inputs = active() if purpose == "input" else None
-    if runtime is None and inputs is None and (id(_type_of(data)) in PLAIN_TYPES or not callable(data)):
-        return data
     try:
+        runtime = current()
+        inputs = active() if purpose == "input" else None
+        if runtime is None and inputs is None and (id(_type_of(data)) in PLAIN_TYPES or not callable(data)):
+            return data
         if _is_callable(data):
             return _wrapped_callable(data, purpose, name, description, type)  # type: ignore[no-any-return] # passes for it
         given: Any = data
@@ -72,9 +75,10 @@ def wrap(
     except (WrapRegistryMissError, WrapTypeMismatchError):
         raise
     except Exception as fault:  # noqa: BLE001 - the application gets what it gave
-        from pixie_otel.tracing.spans import report
-
-        report("wrapping a value", fault)
+        try:  # noqa: SIM105 - a context manager is one more call, and the stack may be at its end
+            report("wrapping a value", fault)
+        except Exception:  # noqa: BLE001, S110 - nobody can be told
+            pass
         return data
 
 
@@ -83,19 +87,18 @@ def _is_callable(data: object) -> bool:
 
 
 def _attributes(purpose: object, name: str, description: object) -> dict[str, str]:
-    if purpose not in _PURPOSES:
+    if type(purpose) is not str or purpose not in _PURPOSES:
+        word = shown(purpose)
         warn(
-            f"purpose:{name}",
-            f"wrap(…, name={name!r}): there is no purpose {purpose!r}, so it is recorded as state; "
+            f"purpose:{name}:{word}",
+            f"wrap(…, name={name!r}): there is no purpose {word}, so it is recorded as state; "
             f"purposes are {', '.join(_PURPOSES)}",
         )
         purpose = "state"
-    from pixie_otel.tracing.labels import text_of
-
     attributes = {
         keys.OI_SPAN_KIND: "CHAIN",
         keys.PIXIE_WRAP_NAME: name,
-        keys.PIXIE_WRAP_PURPOSE: str(purpose),
+        keys.PIXIE_WRAP_PURPOSE: purpose,
     }
     if description is not None:
         attributes[keys.PIXIE_WRAP_DESCRIPTION] = text_of(description, "the description of a wrap")
@@ -105,7 +108,6 @@ def _attributes(purpose: object, name: str, description: object) -> dict[str, st
 def _wrapped_callable(data: Any, purpose: object, name: object, description: object, target: object) -> Any:  # noqa: ANN401 - it passes for the callable
     from pixie_otel.tracing.callables import enclose
     from pixie_otel.tracing.calls import CallPlan
-    from pixie_otel.tracing.labels import text_of
 
     label = text_of(name, "the name of a wrap")
     plan = CallPlan(label, _attributes(purpose, label, description))
@@ -113,10 +115,6 @@ def _wrapped_callable(data: Any, purpose: object, name: object, description: obj
 
 
 def _recorded(data: Any, runtime: Runtime, purpose: object, name: object, description: object) -> Any:  # noqa: ANN401 - the same, or a stand-in for the stream
-    from pixie_otel.tracing.labels import text_of
-    from pixie_otel.tracing.spans import start_span
-    from pixie_otel.tracing.streams import follow
-
     label = text_of(name, "the name of a wrap")
     opened = start_span(runtime, label, _attributes(purpose, label, description))
     if opened is None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -182,7 +187,7 @@ class TestAlone:
         process = subprocess.Popen(
             [*COMMAND, "-o", "out.jsonl", "--port", "0"], cwd=tmp_path, stderr=theirs, env=environment
         )
-        with process, open(ours, "rb", buffering=0) as terminal:
+        with process, os.fdopen(ours, "rb", buffering=0) as terminal:
             os.close(theirs)
             said = b""
             while b"PROTOCOL=" not in said:
@@ -260,15 +265,74 @@ class TestCommand:
 
     @POSIX
     def test_a_program_that_takes_too_long_is_told_to_end(self, tmp_path: Path) -> None:
-        """After `--duration` the program gets what Ctrl-C would send it, and may end as it likes."""
-        patient = (
-            "import signal, sys\n"
-            "signal.signal(signal.SIGINT, lambda *_: sys.exit(9))\n"
-            "signal.sigwait([signal.SIGUSR1])\n"
-        )
-        done = run(tmp_path, "-o", "out.jsonl", "--port", "0", "--duration", "1", "--", sys.executable, "-c", patient)
+        """After `--duration` the program gets what Ctrl-C would send it."""
+        patient = "import time; time.sleep(600)"
 
-        assert done.returncode == 9
+        done = run(tmp_path, "-o", "out.jsonl", "--port", "0", "--duration", "0.5", "--", sys.executable, "-c", patient)
+
+        assert done.returncode == 130
+
+
+@POSIX
+class TestInThisProcess:
+    """The same without a process of its own."""
+
+    def test_ends_by_a_signal(self, pixie: Pixie, folder: Path) -> None:
+        """Ctrl-C ends it in order, and afterwards does what it did before."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        before = signal.getsignal(signal.SIGINT)
+
+        def act() -> None:
+            deadline = monotonic() + 30
+            while monotonic() < deadline:
+                with contextlib.suppress(OSError):
+                    send(f"http://127.0.0.1:{port}", batch(agent(1), chat(2, parent=1)))
+                    break
+            os.kill(os.getpid(), signal.SIGINT)
+
+        sender = threading.Thread(target=act)
+        sender.start()
+        done = pixie("record", "-o", "out.jsonl", "--port", port)
+        sender.join()
+
+        assert done.code == 0
+        assert "Recorded 2 spans of 1 trace in out.jsonl." in done.err
+        assert signal.getsignal(signal.SIGINT) is before
+
+    def test_ends_after_a_time(self, pixie: Pixie, folder: Path) -> None:
+        """`--duration` ends it; the document tells all counts."""
+        done = pixie("record", "-o", "out.jsonl", "--port", "0", "--duration", "0.001", "--json", "--host", "0.0.0.0")
+
+        assert done.code == 3
+        assert sorted(json.loads(done.out)) == [
+            "bytes_written",
+            "file",
+            "log_records",
+            "metric_requests",
+            "refused",
+            "rejected",
+            "requests",
+            "spans",
+            "traces",
+        ]
+        assert "Warning: 0.0.0.0" in done.err
+
+    def test_runs_a_program(self, pixie: Pixie, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Programs end it with their own codes, whatever the environment said before."""
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "grpc")
+        program = "import os, sys; sys.exit('OTEL_EXPORTER_OTLP_LOGS_PROTOCOL' in os.environ and 9 or 4)"
+
+        assert pixie("record", "-o", "out.jsonl", "--port", "0", "--json", sys.executable, "-c", program).code == 4
+        assert pixie("record", "-o", "out.jsonl", "--port", "0", "no-such-program").code == 2
+
+    def test_a_signal_is_passed_on(self, pixie: Pixie, folder: Path) -> None:
+        """A program that tells the recorder to end is told to end itself; so it is when its time is over."""
+        program = "import os, signal, time; os.kill(os.getppid(), signal.SIGTERM); time.sleep(600)"
+        assert pixie("record", "-o", "out.jsonl", "--port", "0", "--", sys.executable, "-c", program).code == 143
+        sleeper = (sys.executable, "-c", "import time; time.sleep(600)")
+        assert pixie("record", "-o", "out.jsonl", "--port", "0", "--duration", "0.1", "--", *sleeper).code == 130
 
 
 @pytest.mark.parametrize(

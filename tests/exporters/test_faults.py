@@ -42,9 +42,11 @@ _FUNCTIONS = sorted({name for name, _ in _FAULTS})
 class _Trial:
     """Writes spans, and knows which must be in the file afterwards."""
 
-    def __init__(self, target: Path, *, fsync: bool = False) -> None:
+    def __init__(self, target: Path, *, fsync: bool = False, compress: bool = False) -> None:
         self.target = target
-        self.exporter = OtlpJsonlExporter(target, fsync=fsync, max_file_bytes=4000, max_line_bytes=800)
+        self.exporter = OtlpJsonlExporter(
+            target, fsync=fsync, compress=compress, max_file_bytes=4000, max_line_bytes=800
+        )
         self.number = 0
         self.written = 0
         self.dropped: Counter[str] = Counter()
@@ -77,7 +79,7 @@ def _fail_each_once(folder: Path, calls: FailingCalls, function: str, error: int
     hit = 0
     for nth in nths:
         for target in _targets(folder / str(nth)):
-            trial = _Trial(target, fsync=function == "fsync")
+            trial = _Trial(target, fsync=function == "fsync", compress=function in {"open", "fsync", "replace"})
             failed = calls.failed
             calls.fail(function, nth, error)
             trial.write(25)

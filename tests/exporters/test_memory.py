@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from weakref import ref
 
@@ -15,11 +16,13 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 from programs import run_program
 from sdk_spans import sdk_span
 
+from pixie_otel.exporters import readback
 from pixie_otel.exporters.handlers import InstrumentationHandler
 from pixie_otel.exporters.memory import MemoryTraceHandler
 from pixie_otel.exporters.redaction import RedactionError
 from pixie_otel.exporters.span_queue import span_queue
 from pixie_otel.traces.spans import LLMSpan
+from pixie_otel.traces.trace import Trace
 
 
 def names(handler: MemoryTraceHandler) -> list[str]:
@@ -142,6 +145,24 @@ class TestLooking:
         handler.store.refresh = fail
 
         assert names(handler) == ["span 1"]
+
+    def test_clearing_while_somebody_looks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What was looked at is not taken for what came afterwards."""
+        handler = MemoryTraceHandler()
+        handler.export([sdk_span(number=1)])
+        build = readback.traces
+
+        def build_and_clear(held: Iterable[readback.Held]) -> dict[str, Trace]:
+            found = build(held)
+            handler.clear()
+            handler.export([sdk_span(number=2)])
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(readback, "traces", build_and_clear)
+            handler.get_all_traces()
+
+        assert [span.name for span in handler.get_trace(f"{1:032x}").spans] == ["span 2"]
 
     def test_while_spans_come(self) -> None:
         """Looks from one thread and spans from others do not get into each other's way."""

@@ -343,6 +343,7 @@ class TestSpansMadeByHand:
             {"attributes": {"a": {"b": Hostile()}}, "cleaned": False},
             {"context": SpanContext(2**128, 1, is_remote=False)},
             {"context": SpanContext(1, -1, is_remote=False)},
+            {"parent": SpanContext(1, 2**64, is_remote=False)},
             {"status": "failed"},
             {"events": [None]},
         ],

@@ -14,6 +14,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan, SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, Status, StatusCode
 from sdk_spans import SPANS, VALUES, sdk_span
 
@@ -39,6 +40,8 @@ def redacted(attributes: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
     return dict(Redactor().redact(sdk_span(attributes, **fields)).attributes or {})
 
 
+_ENDLESS: list[Any] = []
+_ENDLESS.append(_ENDLESS)
 SECRET_NAMES = [
     *("api_key", "apikey", "x-api-key", "OPENAI_API_KEY", "authorization", "Proxy-Authorization", "password", "passwd"),
     *("secret", "client_secret", "clientSecret", "access_token", "accessToken", "refresh_token", "id_token", "ssn"),
@@ -106,6 +109,10 @@ def test_other_names_are_let_be(name: str) -> None:
         f"-----BEGIN PRIVATE KEY-----\n{KEY * 3}\n-----END PRIVATE KEY-----".replace("-proj-", ""),
         f"{{{KEY}".encode(),
         {KEY: 1},
+        f'{{"huge": 1e999, "api_key": "{PLAIN}"}}',
+        f'{{"note": "\\"api_key\\": \\"a\\\\\\"{PLAIN}\\"", "cut',
+        f"{{'api_key': b'{PLAIN}'}}",
+        f'"api_key": "{PLAIN}\\\\", "x',
     ],
 )
 def test_credentials_are_found_wherever_they_stand(value: object) -> None:
@@ -147,6 +154,11 @@ def test_json_stays_json() -> None:
         '{"password": null, "has_secret": true, "secret": false, "authorization": "<redacted>", "max_tokens": 100}',
         "def login(password=None, api_key=os.environ['API_KEY'], token=token): ...",
         "https://example.com/?key=name&page_token=3",
+        '{"properties": {"password": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "secret": {"type": ["null"]}}}',
+        "--api-key --verbose",
+        "api_key: ",
+        "{'token': 5}",
+        "password=required",
     ],
 )
 def test_what_only_speaks_of_credentials_is_let_be(value: str) -> None:
@@ -167,6 +179,50 @@ def test_what_is_nested_too_deep_to_look_into_is_hidden() -> None:
     assert redacted({"a": f'[{{"api_key": "{PLAIN}"}}, {deep}]'}) == {"a": "<redaction failed>"}
 
 
+def test_what_is_nested_too_deep_as_a_value_is_hidden() -> None:
+    """So is a value that is nested deeper than anything is read."""
+    value: Any = {"password": PLAIN}
+    for _ in range(150):
+        value = [value]
+    assert PLAIN not in repr(Cleaner().value("a", value))
+    assert Cleaner().value("a", marker := object()) is marker
+
+
+@pytest.mark.parametrize("method", ["value", "text"])
+def test_a_fault_of_our_own_hides_the_value(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where looking at a value or a name fails, it is hidden."""
+
+    def fail(*_arguments: object) -> object:
+        raise RecursionError
+
+    monkeypatch.setattr(Cleaner, method, fail)
+    found = Redactor().redact(sdk_span({"password": PLAIN}, name=KEY))
+
+    assert PLAIN not in written(found)
+    assert "<redaction failed>" in written(found)
+
+
+def test_numbers_under_such_names_are_hidden_in_code() -> None:
+    """A number is hidden as well, in a mapping's text as Python writes it."""
+    assert redacted({"a": "{'password': 123456, 'n': 1}"}) == {"a": "{'password': <redacted>, 'n': 1}"}
+
+
+def test_resources_are_looked_at_once() -> None:
+    """One resource is redacted once for all of its spans, and of many, few are kept."""
+    redactor = Redactor()
+    resource = Resource({"password": PLAIN})
+    spans = [sdk_span(number=n) for n in (1, 2)]
+    for span in spans:
+        span._resource = resource
+    first, second = map(redactor.redact, spans)
+    for number in range(200):
+        redactor.redact(sdk_span(resource={"number": number}))
+
+    assert first.resource is second.resource
+    assert first.resource.attributes == {"password": "<redacted>"}
+    assert len(redactor._resources) < 100
+
+
 def test_every_part_of_a_span_is_looked_at() -> None:
     """Names, events, links, the status and the resource are cleaned, too, and everything else comes through."""
     context = SpanContext(1, 9, is_remote=True)
@@ -178,6 +234,7 @@ def test_every_part_of_a_span_is_looked_at() -> None:
         links=[Link(context, {"password": PLAIN})],
         status=Status(StatusCode.ERROR, f"Incorrect API key: {KEY}"),
         resource={"service.name": "bot", "process.command_args": ["app", "--token=" + KEY]},
+        instrumentation_scope=InstrumentationScope("s", "1", "", {"password": PLAIN}),
     )
     found = Redactor().redact(span)
     text = written(found)
@@ -189,7 +246,7 @@ def test_every_part_of_a_span_is_looked_at() -> None:
     assert (found.context, found.parent, found.kind) == (span.context, context, span.kind)
     assert (found.start_time, found.end_time, found.events[0].timestamp) == (span.start_time, span.end_time, 7)
     assert found.resource.attributes["service.name"] == "bot"
-    assert found.instrumentation_scope is span.instrumentation_scope
+    assert found.instrumentation_scope == InstrumentationScope("s", "1", "", {"password": "<redacted>"})
     assert KEY in written(span), "the span itself is not touched: others have it, too"
 
 
@@ -302,11 +359,17 @@ class TestTheUsersFunction:
         assert (span.attributes or {})["list"] == (1,)
         assert (found.attributes or {})["list"] == (1, "more")
 
-    @pytest.mark.parametrize("returned", [object(), {1, 2}, [object()]])
+    @pytest.mark.parametrize("returned", [object(), {1, 2}, [object()], _ENDLESS])
     def test_what_no_json_can_be_is_hidden(self, returned: Any, caplog: pytest.LogCaptureFixture) -> None:
         """If it returns something else than JSON, the value is not recorded."""
         found = Redactor(lambda _key, _value: returned).redact(sdk_span({"a": KEY}))
         assert found.attributes == {"a": "<redaction failed>"}
+
+    def test_bytes_are_given_as_base64(self) -> None:
+        """Bytes come to it as Base64, and stay bytes where it leaves them."""
+        seen: list[Any] = []
+        found = Redactor(lambda _key, value: seen.append(value) or value).redact(sdk_span({"a": b"abc"}))
+        assert ("YWJj" in seen, found.attributes) == (True, {"a": b"abc"})
 
     def test_its_failure_hides_the_value(self, caplog: pytest.LogCaptureFixture) -> None:
         """If it raises, that value is not recorded, and its owner is told without the value."""

@@ -259,6 +259,39 @@ def test_an_item_that_cannot_be_measured_is_taken() -> None:
     assert internal_errors()["measuring a span for unmeasured"] == before + 1
 
 
+def test_a_fault_inside_put_does_not_reach_the_application(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the queue itself breaks, a note of ours is all there is to see."""
+    queue = WorkQueue("unputtable", _Sink(), _no_size)
+    monkeypatch.setattr(queue, "_lock", None)
+    queue.put(1)
+    assert internal_errors()["putting a span into the queue of unputtable"] == 1
+
+
+def test_a_flush_in_its_caller_keeps_to_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without threads too, what does not fit into the time stays in the queue, and the next flush takes it up."""
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    moment = 1000.0
+    monkeypatch.setattr("pixie_otel.exporters.work_queue.time.monotonic", lambda: moment)
+    sink = _Sink()
+
+    def handle(batch: Sequence[int]) -> Outcome:
+        nonlocal moment
+        moment += 10
+        return sink(batch)
+
+    queue = WorkQueue("slow", handle, _no_size, max_batch=1)
+    for item in range(4):
+        queue.put(item)
+    assert not queue.flush(15)
+    assert sink.items == [0, 1]
+    assert not queue.shutdown(5)
+    assert _balanced(queue.stats()) == QueueStats("slow", 4, 3, 0, {"shutdown_timeout": 1})
+
+
 def test_a_close_that_fails_is_the_end_all_the_same() -> None:
     """An exception while closing goes to the diagnostics, and the shutdown ends."""
     sink = _Sink()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixie_otel.traces.index import ROW_BYTES, SpanIndex
+from pixie_otel.traces.index import ROW_BYTES, SpanIndex, trace_order
 
 START = 1_764_500_000_000_000_000
 ROWS = st.tuples(
@@ -105,3 +105,15 @@ def test_a_long_trace_is_read_in_several_pieces(spill_bytes: int | None) -> None
 
     assert {found_key: len(places) for found_key, places in found.items()} == {key(1): 200, key(257): 64, key(513): 1}
     assert [offset for offset, *_ in found[key(1)]] == list(range(200))
+
+
+@given(st.lists(ROWS, max_size=12))
+def test_the_order_of_traces_can_be_told_without_an_index(rows: list[tuple[bytes, int, int, int, int]]) -> None:
+    """`trace_order` puts traces into the order in which the index gives them."""
+    starts: dict[bytes, list[int]] = {}
+    for trace, start, *_ in rows:
+        starts.setdefault(trace, []).append(start)
+
+    assert sorted(starts, key=lambda trace: trace_order(trace, starts[trace])) == [
+        trace for trace, _ in traces_of(rows)
+    ]

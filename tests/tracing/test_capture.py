@@ -23,7 +23,11 @@ from opentelemetry.trace import Tracer, set_span_in_context
 from programs import run_program
 from tracing_runtime import recording
 
+from pixie_otel.diagnostics import internal_errors
+from pixie_otel.errors import ConfigError
+from pixie_otel.evaluable import JsonValue
 from pixie_otel.exporters.memory import MemoryTraceHandler
+from pixie_otel.exporters.redaction import Redactor
 from pixie_otel.tracing import runtime
 from pixie_otel.tracing.capture import capture_traces
 from pixie_otel.tracing.hub import SpanHub
@@ -408,6 +412,113 @@ class TestBounds:
         assert (names(handler), handler.dropped) == (["a span"], 1)
 
 
+class TestFaults:
+    """What fails inside stays inside."""
+
+    def test_opening_fails(self, hub: SpanHub, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The block runs, with a handler that stays empty, and threads are left alone."""
+
+        def fail(_: object) -> None:
+            raise RuntimeError
+
+        monkeypatch.setattr(hub, "open_capture", fail)
+        before = internal_errors().get("opening a capture", 0)
+        with capture_traces() as handler:
+            assert not ThreadingInstrumentor().is_instrumented_by_opentelemetry
+
+        assert handler.spans == []
+        assert internal_errors()["opening a capture"] == before + 1
+
+    def test_leaving_and_closing_fail(self, tracer: Tracer, hub: SpanHub, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What follows the block runs as ever."""
+
+        def fail(*_: object) -> bool:
+            raise RuntimeError
+
+        with monkeypatch.context() as patch, capture_traces() as handler:
+            patch.setattr("pixie_otel.tracing.capture._detach", fail)
+            patch.setattr(hub, "close_capture", fail)
+            with capture_traces():
+                pass
+        hub.close_capture(handler)
+
+        assert not ThreadingInstrumentor().is_instrumented_by_opentelemetry
+
+    def test_leaving_takes_too_long(
+        self, tracer: Tracer, hub: SpanHub, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It is said, and the spans still come."""
+        go_on = threading.Event()
+
+        def wait(_: str, value: JsonValue) -> JsonValue:
+            go_on.wait(30)
+            return value
+
+        hub.redactor = Redactor(wait)
+        with capture_traces(timeout=0.01) as handler, tracer.start_as_current_span("slow") as span:
+            span.set_attribute("a", 1)
+        assert "before all of its spans were there" in caplog.text
+        go_on.set()
+
+        assert hub.flush()
+        assert names(handler) == ["slow"]
+        assert handler.dropped == 0
+
+
+class TestSettingUp:
+    """Where nothing called `init`."""
+
+    def test_it_is_called(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What it puts in force is used."""
+        hub = SpanHub()
+        with recording(processors=[hub], hub=hub):
+            in_force = runtime.current()
+            assert in_force is not None
+            runtime.install(None)
+
+            def init() -> runtime.Runtime:
+                runtime.install(in_force)
+                return in_force
+
+            monkeypatch.setattr("pixie_otel.tracing.setup.init_for_capture", init)
+            with capture_traces() as handler:
+                make(in_force.tracer, "a span")
+
+        assert names(handler) == ["a span"]
+
+    def test_it_gives_nothing(self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+        """Where tracing cannot be set up, the block runs, and it is said."""
+        monkeypatch.setattr("pixie_otel.tracing.setup.init_for_capture", lambda: None)
+        with capture_traces() as handler:
+            pass
+
+        assert handler.spans == []
+        assert "captures nothing" in caplog.text
+
+    def test_it_is_strict(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What is wrong with the settings is raised where that is asked for."""
+
+        def init() -> None:
+            raise ConfigError("wrong")
+
+        monkeypatch.setattr("pixie_otel.tracing.setup.init_for_capture", init)
+        with pytest.raises(ConfigError), capture_traces():
+            pass
+
+
+def test_another_event_loop_than_asyncio_s(tracer: Tracer) -> None:
+    """Where no loop of asyncio runs, leaving an ``async with`` block waits in place."""
+
+    async def work() -> MemoryTraceHandler:
+        async with capture_traces() as handler:
+            make(tracer, "a span")
+        return handler
+
+    with pytest.raises(StopIteration) as end:
+        work().send(None)
+    assert names(end.value.value) == ["a span"]
+
+
 class TestBesideOthers:
     """Captures in an application that has its own."""
 
@@ -426,6 +537,50 @@ class TestBesideOthers:
         assert names(handler) == ["within"]
         assert [span.name for span in exporter.get_finished_spans()] == ["before", "within"]
         provider.shutdown()
+
+    def test_an_application_s_own_global_provider(self, tmp_path: Path) -> None:
+        """Capturing without `init` uses it, and afterwards it goes on as before, without instrumentation of ours."""
+        program = """
+            from opentelemetry import trace
+            from opentelemetry.sdk.trace import SpanLimits, TracerProvider
+            from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+            from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+            exporter = InMemorySpanExporter()
+            provider = TracerProvider(span_limits=SpanLimits(max_span_attributes=10_000))
+            provider.add_span_processor(SimpleSpanProcessor(exporter))
+            trace.set_tracer_provider(provider)
+            tracer = trace.get_tracer("app")
+
+            import openai
+            import pixie_otel
+            from pixie_otel.tracing import runtime
+            from pixie_otel.tracing.capture import capture_traces
+            request = openai.OpenAI.request
+            for number in range(2):
+                with capture_traces() as handler:
+                    tracer.start_span(f"within {number}").end()
+                tracer.start_span("between").end()
+                print([span.name for span in handler.spans], handler.dropped, handler.unattributed)
+                print(runtime.current(), openai.OpenAI.request is request)
+            print(trace.get_tracer_provider() is provider, [span.name for span in exporter.get_finished_spans()])
+            pixie_otel.init(instrument=False)
+            in_force = runtime.current()
+            with capture_traces() as handler:
+                tracer.start_span("after init").end()
+            print([span.name for span in handler.spans], runtime.current() is in_force)
+        """
+        out, err = run_program(program, tmp_path)
+
+        assert out.splitlines() == [
+            "['within 0'] 0 0",
+            "None True",
+            "['within 1'] 0 0",
+            "None True",
+            "True ['within 0', 'between', 'within 1', 'between']",
+            "['after init'] True",
+        ]
+        assert err == ""
 
     def test_where_tracing_is_off(self, tmp_path: Path) -> None:
         """The block runs, the capture is empty, and it is said."""

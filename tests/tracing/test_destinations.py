@@ -26,9 +26,10 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from sdk_spans import sdk_span
 
+from pixie_otel import diagnostics
 from pixie_otel.exporters.redaction import Redactor
 from pixie_otel.exporters.work_queue import QueueStats
-from pixie_otel.tracing.destinations import open_destinations
+from pixie_otel.tracing.destinations import make_redactor, open_destinations
 from pixie_otel.tracing.settings import Problem, Settings
 
 _SECRET = "sk-proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"
@@ -117,6 +118,29 @@ def test_credentials_of_a_url_are_in_no_name() -> None:
     (queue,), _ = open_destinations(settings, Redactor(), standard=False)
     queue.shutdown(0)
     assert queue.name == "otlp http://127.0.0.1:9/base"
+
+
+def test_the_port_of_grpc_is_told(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """An endpoint with gRPC's port that would be spoken to over HTTP is one warning; another port is none."""
+    monkeypatch.setattr(diagnostics, "_last", {})
+    for port in (4318, 4317):
+        (queue,), _ = open_destinations(Settings(endpoint=f"http://127.0.0.1:{port}"), Redactor(), standard=False)
+        queue.shutdown()
+    (message,) = caplog.messages
+    assert "port 4317 is usually that of gRPC" in message
+
+
+def test_without_content_ours_gets_none_either(tmp_path: Path) -> None:
+    """Contents stay out of our own files where they are not wanted; what cannot be made safe is counted."""
+    settings = Settings(file=f"{tmp_path}/t.jsonl", capture_content=False)
+    (queue,), _ = open_destinations(settings, make_redactor(settings), standard=False)
+    queue.put(sdk_span({"input.value": "mine", "gen_ai.prompt.0.content": "mine", "llm.model_name": "m"}))
+    queue.put(sdk_span(name=None, cleaned=False))
+    queue.shutdown()
+    text = (tmp_path / "t.jsonl").read_text()
+    assert "mine" not in text
+    assert '"llm.model_name"' in text
+    assert queue.stats().written + sum(queue.stats().dropped.values()) == 2
 
 
 @pytest.mark.parametrize(

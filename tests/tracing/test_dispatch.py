@@ -15,6 +15,7 @@ from pixie_otel.exporters.handlers import InstrumentationHandler
 from pixie_otel.exporters.memory import MemoryTraceHandler
 from pixie_otel.exporters.otlp_json import encode
 from pixie_otel.exporters.readback import record
+from pixie_otel.exporters.redaction import RedactionError
 from pixie_otel.traces.record import SpanRecord
 from pixie_otel.traces.spans import LLMSpan, ObserveSpan
 from pixie_otel.tracing import dispatch, runtime
@@ -233,6 +234,22 @@ class TestFaults:
 
         assert (dispatcher.errors, cancelled) == (1, [True])
         assert "took more than 0.01 s" in caplog.text
+
+    def test_a_span_that_cannot_be_read(self, hub: SpanHub, tracer: Tracer, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Handlers are not called for it, and it is counted."""
+
+        def fail(*_: object) -> None:
+            raise RedactionError("unsafe")
+
+        handler = Sync()
+        add_handler(handler)
+        monkeypatch.setattr("pixie_otel.tracing.hub.encode_redacted", fail)
+        tracer.start_span("a span").end()
+
+        assert hub.flush()
+        handlers = hub.stats().handlers
+        assert handlers is not None
+        assert (handler.calls, handlers.dropped) == ([], {"redaction_failed": 1})
 
     def test_a_handler_that_makes_spans(self, hub: SpanHub, tracer: Tracer) -> None:
         """It is not called for the spans that it makes itself, which would never end."""

@@ -6,10 +6,11 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from weakref import ref
 
 import pytest
 from opentelemetry import baggage
-from opentelemetry.context import Context
+from opentelemetry.context import Context, attach, detach, set_value
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.sampling import Decision, ParentBased, Sampler, SamplingResult
 from opentelemetry.trace import Tracer
@@ -21,6 +22,7 @@ from pixie_otel.exporters.memory import MemoryTraceHandler
 from pixie_otel.exporters.redaction import Redactor
 from pixie_otel.exporters.work_queue import Outcome, WorkQueue
 from pixie_otel.tracing.hub import SpanHub
+from pixie_otel.tracing.open_spans import CAPTURES
 
 
 class Destination:
@@ -266,12 +268,6 @@ class TestCapturing:
 
     def test_a_span_that_cannot_be_encoded(self, hub: SpanHub, tracer: Tracer, monkeypatch: pytest.MonkeyPatch) -> None:
         """It is counted with the queue and with the capture, whatever is wrong with it."""
-        from weakref import ref
-
-        from opentelemetry.context import attach, detach, set_value
-
-        from pixie_otel.tracing.open_spans import CAPTURES
-
         errors = iter([ValueError(), OSError()])
 
         def fail(*_: object) -> None:
@@ -292,14 +288,24 @@ class TestCapturing:
         assert captures is not None
         assert captures.dropped == {"encode_error": 2}
 
+    def test_a_shutdown_within_a_capture(self, hub: SpanHub, tracer: Tracer) -> None:
+        """An open capture goes on; when there is none, its thread ends, and the next one has another."""
+        for name in ("first", "second"):
+            handler = MemoryTraceHandler()
+            hub.open_capture(handler)
+            context = set_value(CAPTURES, (ref(handler),), Context())
+            assert hub.close()
+            tracer.start_span(name, context=context).end()
+            assert hub.close_capture(handler)
+            assert [span.name for span in handler.spans] == [name]
+            captures = hub.stats().captures
+            assert captures is not None
+            assert captures.written == 1
+            assert hub.close()
+            assert hub.stats().captures is None
+
     def test_secrets_are_hidden(self, tracer: Tracer, hub: SpanHub) -> None:
         """A capture sees what a file would hold; the hub's redactor may be replaced."""
-        from weakref import ref
-
-        from opentelemetry.context import set_value
-
-        from pixie_otel.tracing.open_spans import CAPTURES
-
         handler = MemoryTraceHandler()
         hub.open_capture(handler)
         context = set_value(CAPTURES, (ref(handler),), Context())
@@ -310,6 +316,23 @@ class TestCapturing:
         hub.close_capture(handler)
 
         assert ["AKIAZ5" in str(span.attributes) for span in handler.spans] == [False, True]
+
+
+def test_in_a_forked_child(hub: SpanHub, destination: Destination, tracer: Tracer) -> None:
+    """There, spans are followed from their start, and those without one are the parent's."""
+    across = tracer.start_span("across")
+    tracer.start_span("before").end()
+    hub.flush()
+    hub._after_fork()
+    own = tracer.start_span("own")
+    tracer.start_span("never ended")
+    across.end()
+    own.end()
+
+    assert hub.flush()
+    stats = hub.stats()
+    assert (stats.ended, stats.inherited, destination.names) == (2, 1, ["before", "own"])
+    assert not hub._open.by_key
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")

@@ -263,12 +263,55 @@ def test_what_a_later_call_wants_otherwise_is_switched_again(installed: _Install
     assert [call is None for call in installed.calls(first)] == [False, True, False, True]
 
 
+def test_a_refusal_of_an_older_base_class_is_told(installed: _Installation) -> None:
+    """Where the base class only logs that a library does not fit, that is one message too."""
+    module = "openinference.instrumentation.older"
+    installed.add("openai", module)
+    older: Any = importlib.import_module(module)
+    older.Instrumentor.instrument = lambda self, **arguments: None
+    (problem,) = activate(wanted=True, provider=_PROVIDER)
+    assert "it does not fit the version that is installed" in problem.message
+
+
+def test_one_whose_needs_cannot_be_told_is_asked_itself(
+    installed: _Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a distribution's own metadata is broken, the instrumentor decides."""
+
+    def broken(_: object) -> None:
+        raise ValueError("no requirement")
+
+    monkeypatch.setattr("opentelemetry.instrumentation.dependencies.get_dist_dependency_conflicts", broken)
+    installed.add("openai", "openinference.instrumentation.first")
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    assert len(installed.calls("openinference.instrumentation.first")) == 1
+
+
+def test_one_that_loading_switches_on_is_left_alone(installed: _Installation) -> None:
+    """An instrumentor that is active as soon as it is loaded is not switched on again."""
+    module = "openinference.instrumentation.eager"
+    installed.add("openai", module, source=_MODULE + "\nInstrumentor().instrument(skip_dep_check=True)\n")
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    assert installed.calls(module) == [{}]
+
+
 def test_one_that_cannot_be_taken_back_is_told(installed: _Installation) -> None:
     """An instrumentor that fails to end is one message."""
     installed.add("a", "openinference.instrumentation.first", uninstrument="raise RuntimeError('stuck')")
     activate(wanted=True, provider=_PROVIDER)
     (problem,) = activate(wanted=False, provider=_PROVIDER)
     assert problem.message == "the instrumentation of a cannot be taken back: RuntimeError('stuck')"
+
+
+def test_broken_metadata_is_told(installed: _Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the metadata of some distribution cannot be read, that is one message, and nothing is instrumented."""
+
+    def broken(**selected: str) -> list[Any]:
+        raise ValueError("no such line")
+
+    monkeypatch.setattr(instrumentors, "entry_points", broken)
+    (problem,) = activate(wanted=True, provider=_PROVIDER)
+    assert problem.message.startswith("what is installed cannot be listed, and nothing is instrumented")
 
 
 def test_openai_is_instrumented_out_of_the_box(tmp_path: Path) -> None:

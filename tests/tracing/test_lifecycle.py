@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
+from urllib.request import urlopen
 
 import pytest
 from collectors import collector
+from opentelemetry import trace
 from programs import run_program, start_program, written_spans
+
+from pixie_otel import diagnostics
+from pixie_otel.tracing import lifecycle, runtime
+
+if TYPE_CHECKING:
+    from pixie_otel.tracing.hub import SpanHub
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="signals and forks are POSIX's")
 
@@ -57,11 +70,20 @@ def _names(folder: Path) -> list[str]:
 
 
 def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Wait for a process to end, and give what it had still to say."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    watchdog = threading.Timer(_SECONDS, process.kill)
+    watchdog.start()
     try:
-        return process.communicate(timeout=_SECONDS)
+        # Not `communicate`, which would leave out what was read ahead by `_read`.
+        return process.stdout.read(), process.stderr.read()
     finally:
-        process.kill()
         process.wait()
+        watchdog.cancel()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 def _read(process: subprocess.Popen[str], text: str) -> None:
@@ -136,9 +158,61 @@ while True:
     _read(process, "slow")
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate("go on\n", timeout=_SECONDS)
+    assert process.stdin is not None
+    process.stdin.write("go on\n")
+    process.stdin.flush()
+    out, _ = _end(process)
     assert process.returncode == -signal.SIGTERM
     assert out.split() == ["a", "b"]
+
+
+def test_sigterm_reaches_an_event_loop(tmp_path: Path) -> None:
+    """A program that waits in asyncio is terminated all the same, with its spans written."""
+    process = start_program(
+        _program("""
+import asyncio
+async def main():
+    init(file="traces/", instrument=False)
+    end_spans("a")
+    print("ready", flush=True)
+    await asyncio.sleep(3600)
+asyncio.run(main())
+"""),
+        tmp_path,
+    )
+    _read(process, "ready")
+    process.send_signal(signal.SIGTERM)
+    _end(process)
+    assert process.returncode == -signal.SIGTERM
+    assert _names(tmp_path) == ["a"]
+
+
+def test_a_web_server_ends_in_its_own_way(tmp_path: Path) -> None:
+    """uvicorn, which handles SIGTERM itself and then dies of it, finishes its requests and loses no span."""
+    process = start_program(
+        _program("""
+import socket, uvicorn
+async def app(scope, receive, send):
+    if scope["type"] != "http":
+        return
+    end_spans("request")
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"done"})
+init(file="traces/", instrument=False)
+listening = socket.create_server(("127.0.0.1", 0))
+print(listening.getsockname()[1], flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off")).run(sockets=[listening])
+"""),
+        tmp_path,
+    )
+    assert process.stdout is not None
+    port = int(process.stdout.readline())
+    with urlopen(f"http://127.0.0.1:{port}/", timeout=_SECONDS) as answer:
+        assert answer.read() == b"done"
+    process.send_signal(signal.SIGTERM)
+    _end(process)
+    assert process.returncode == -signal.SIGTERM
+    assert _names(tmp_path) == ["request"]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -175,7 +249,6 @@ signal.signal(signal.SIGTERM, signal.SIG_DFL)
 thread = threading.Thread(target=lambda: (init(instrument=False), shutdown(), init(instrument=False)))
 thread.start(); thread.join()
 print(now() is signal.SIG_DFL)
-shutdown()
 init(instrument=False)
 print(of_ours())
 shutdown()
@@ -331,3 +404,99 @@ assert child.exitcode == -15
         tmp_path,
     )
     assert _names(tmp_path) == ["child"]
+
+
+class _Hub:
+    """A hub that keeps what it is asked, and may fail."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.asked: list[str] = []
+        self._error = error
+
+    def flush(self, timeout: float) -> bool:
+        """Flush."""
+        return self._did(f"flush {timeout:g}")
+
+    def close(self, timeout: float) -> bool:
+        """Close."""
+        return self._did(f"close {timeout:g}")
+
+    def _did(self, what: str) -> bool:
+        self.asked.append(what)
+        if self._error is not None:
+            raise self._error
+        return True
+
+
+@contextmanager
+def _in_force(hub: _Hub | None) -> Iterator[None]:
+    before, handler = runtime.current(), signal.getsignal(signal.SIGTERM)
+    runtime.install(None if hub is None else runtime.Runtime(trace.get_tracer("t"), cast("SpanHub", hub)))
+    try:
+        yield
+    finally:
+        runtime.install(before)
+        signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("broken")])
+def test_the_handler_flushes_and_hands_the_signal_on(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> None:
+    """Whatever fails in a flush, the signal then goes to the system, and a second one does not come between."""
+    hub, sent = _Hub(error), list[tuple[int, int]]()
+
+    def kill(process: int, number: int) -> None:
+        sent.append((process, number))
+
+    monkeypatch.setattr(diagnostics, "_errors", {})
+    monkeypatch.setattr(lifecycle.os, "kill", kill)
+    with _in_force(hub):
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        lifecycle.arm()
+        signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        lifecycle.arm()
+        monkeypatch.setattr(lifecycle, "_ending", _held())
+        signal.raise_signal(signal.SIGTERM)
+        lifecycle.disarm()
+    assert hub.asked == ["flush 2"]
+    assert sent == [(os.getpid(), signal.SIGTERM)]
+    assert diagnostics.internal_errors() == ({} if error is None else {"flushing on SIGTERM": 1})
+
+
+def _held() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("broken")])
+def test_the_exit_closes_what_is_in_force(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> None:
+    """At the end everything is closed within seconds, and a fault goes no further; without tracing nothing happens."""
+    hub = _Hub(error)
+    monkeypatch.setattr(diagnostics, "_errors", {})
+    with _in_force(hub):
+        lifecycle._at_exit()
+    with _in_force(None):
+        lifecycle._at_exit()
+    assert hub.asked == ["close 5"]
+    assert diagnostics.internal_errors() == ({} if error is None else {"shutting down at exit": 1})
+
+
+def test_an_interpreter_that_may_not_set_handlers_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Python refuses to set handlers, as in interpreters beside the main one, `init` and `shutdown` go on."""
+
+    def refuse(*_: object) -> None:
+        raise ValueError("signal only works in main thread of the main interpreter")
+
+    with _in_force(None):
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with monkeypatch.context() as patch:
+            patch.setattr(lifecycle.signal, "signal", refuse)
+            lifecycle.arm()
+            lifecycle.disarm()
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        lifecycle.arm()
+        with monkeypatch.context() as patch:
+            patch.setattr(lifecycle.signal, "signal", refuse)
+            lifecycle.disarm()
+        lifecycle.disarm()

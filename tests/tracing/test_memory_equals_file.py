@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
+from programs import run_program
 from sdk_spans import SPANS, TEXT
 from tracing_runtime import recording
 
@@ -29,7 +30,7 @@ from pixie_otel.tracing.capture import capture_traces
 from pixie_otel.tracing.hub import SpanHub
 
 _EXAMPLES = 60
-_LONG_EXAMPLES = 3000
+_LONG_EXAMPLES = 1000
 
 MESSAGES = st.text(st.characters(exclude_categories=[]), max_size=12)
 VALUES = st.one_of(
@@ -229,3 +230,32 @@ def test_spans_of_an_application(forest: list[dict[str, Any]]) -> None:
 def test_many_spans_of_an_application(forest: list[dict[str, Any]]) -> None:
     """The same, with more of them."""
     check_made_by_an_application(forest)
+
+
+def test_the_example_application(tmp_path: Path) -> None:
+    """The support bot's traces are equal, captured and read back, and so is what is judged of them."""
+    program = """
+        import sys
+        from pathlib import Path
+
+        sys.path.insert(0, sys.argv[1])
+        from bot import answer
+        from model import reply
+
+        import pixie_otel as pixie
+        from pixie_otel.testing import OpenAIStub
+
+        pixie.init(file="traces.jsonl")
+        with OpenAIStub(reply) as stub, stub.activate(), pixie.capture_traces() as handler:
+            for question in ("How many days does a refund take?", "Where is my order A-1042?"):
+                answer(question)
+        pixie.shutdown()
+        captured, read = [*handler.get_all_traces().values()], [*pixie.read_traces("traces.jsonl")]
+        print(len(read), captured == read)
+        for selector in (pixie.root, pixie.last_llm_call):
+            print([*map(selector, captured)] == [*map(selector, read)], selector(captured[0]).eval_output is not None)
+    """
+    bot = Path(__file__).parents[2] / "examples" / "support_bot"
+    out, _ = run_program(program, tmp_path, {}, str(bot))
+
+    assert out.splitlines() == ["2 True", "True True", "True True"]

@@ -290,3 +290,13 @@ def test_a_provider_that_the_environment_cannot_load_is_replaced(tmp_path: Path)
     works, problems = json.loads(out)
     assert works
     assert [problem.startswith("OTEL_PYTHON_TRACER_PROVIDER cannot be used") for problem in problems] == [True]
+
+
+def test_a_provider_that_another_thread_set_first_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the application sets its provider while ours is being made, the application's is the one."""
+    theirs = TracerProvider(shutdown_on_exit=False, span_limits=SpanLimits(max_span_attributes=10_000))
+    answers = iter([trace.ProxyTracerProvider(), theirs])
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: next(answers))
+    monkeypatch.setattr(trace, "set_tracer_provider", lambda _: None)
+    attached, problems = attach(Settings())
+    assert (attached.provider, attached.owned, problems) == (theirs, False, [])

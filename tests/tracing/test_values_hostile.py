@@ -8,9 +8,10 @@ import threading
 from typing import Any
 
 import pytest
-from hostile_values import Hostile, HostileError, any_value, hostile_objects, ill_behaved, unusual_values, watched
+from hostile_values import any_value, hostile_objects, ill_behaved, unusual_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from traps import Hostile, HostileError, watched
 
 from pixie_otel import diagnostics
 from pixie_otel.tracing.values import DEFAULT, Encoded, ValueLimits, encode_arguments, encode_value, plain_value
@@ -118,6 +119,27 @@ def test_a_value_is_let_go() -> None:
     gc.collect()
 
     assert gone.is_set()
+
+
+def test_a_class_may_have_any_name() -> None:
+    """Whatever somebody made of a class's name and module, values of it are named somehow."""
+
+    class Name(str):
+        __slots__ = ()
+
+    nameless, odd, long = (type("Made", (), {}) for _ in range(3))
+    del nameless.__module__
+    odd.__module__ = Hostile()
+    odd.__qualname__ = Name("Odd")
+    long.__qualname__ = "x" * 10_000
+
+    with watched() as calls:
+        encoded = encode_value([nameless(), odd(), long()])
+
+    assert calls == []
+    first, second, third = json.loads(encoded.text)
+    assert (first, second) == ("<Made>", "<Odd>")
+    assert len(third) < 250
 
 
 @given(st.recursive(st.just(0), lambda inner: st.lists(inner, max_size=2), max_leaves=300))
