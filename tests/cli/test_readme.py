@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from command_calls import Pixie
+
+from pixie_otel.testing import OpenAIStub
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,9 +49,26 @@ def test_shows_what_the_example_prints(checkout: Path, pixie: Pixie) -> None:
 def test_the_python_runs(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every block of Python runs as it stands."""
     for block in blocks("python"):
-        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+        if "pixie." not in block:
+            exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
 
     assert "PASSED: 8 of 8 judged cases passed 0" in capsys.readouterr().out
+
+
+def test_the_instrumented_app_runs(folder: Path, pixie: Pixie) -> None:
+    """The README's app, with OpenAI's stand-in, writes traces that the next commands show and judge."""
+    app = "\n".join(block for block in blocks("python") if "pixie." in block)
+    (folder / "app.py").write_text(app, encoding="utf-8")
+
+    with OpenAIStub(["Refunds take 5 business days."]) as stub:
+        done = subprocess.run(
+            [sys.executable, "app.py"], env=os.environ | stub.env(), capture_output=True, text=True, check=False
+        )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Refunds take 5 business days.\n", "")
+    # One call by the app itself, one by the block that captures.
+    assert pixie("show", "traces/").out.count("answer [agent]") == 2
+    assert pixie("eval", "traces/").code == 0
 
 
 def commands() -> list[str]:
@@ -62,6 +84,11 @@ def test_the_commands_run(command: str, checkout: Path, pixie: Pixie, monkeypatc
     shutil.copy(example, "traces.jsonl")
     shutil.copytree(example.parent, "exports")
     shutil.copytree(example.parent, "older")
+    shutil.copytree(example.parent, "traces")
+    # There may be no node here; this one sends nothing.
+    (checkout / "node").write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+    (checkout / "node").chmod(0o700)
+    monkeypatch.setenv("PATH", str(checkout), prepend=os.pathsep)
     (expectations,) = blocks("csv")
     (checkout / "expected.csv").write_text(expectations, encoding="utf-8")
     (checkout / "answers.csv").write_text("input,output,expectation\nq,a,a\n", encoding="utf-8")

@@ -127,8 +127,10 @@ def test_a_class_may_have_any_name() -> None:
     class Name(str):
         __slots__ = ()
 
-    nameless, odd, long = (type("Made", (), {}) for _ in range(3))
-    del nameless.__module__
+    odd, long = (type("Made", (), {}) for _ in range(2))
+    names: dict[str, Any] = {"type": type}
+    exec("nameless = type('Made', (), {})", names)  # no module of a name stands around it
+    nameless = names["nameless"]
     odd.__module__ = Hostile()
     odd.__qualname__ = Name("Odd")
     long.__qualname__ = "x" * 10_000
