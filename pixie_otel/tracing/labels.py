@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
@@ -36,7 +36,7 @@ def kind_attribute(kind: object) -> str:
     return "CHAIN"
 
 
-def text_of(value: object, what: str) -> str:
+def text_of(value: Any, what: str) -> str:  # noqa: ANN401 - whatever was given
     """Give a text as it is, and a number as text; a warning, and the type's name, for anything else.
 
     Args:
@@ -45,11 +45,11 @@ def text_of(value: object, what: str) -> str:
     """
     if type(value) is str:
         return value
-    kind = type(value)
+    kind: type[Any] = type(value)
     if issubclass(kind, str):
-        return str.__str__(value)  # type: ignore[arg-type] # by the line above
+        return str.__str__(value)
     if issubclass(kind, int):
-        return int.__repr__(value)  # type: ignore[arg-type] # likewise
+        return int.__repr__(value)
     warn(f"no-text:{what}", f"{what} must be a text; a {type_name(kind)} was given")
     return type_name(kind)
 

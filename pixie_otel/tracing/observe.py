@@ -133,24 +133,39 @@ def _observe_making(made: type[Any], plan: CallPlan) -> bool:
     The class stays the object that it is, as pickles of instances, `super`, `except` and annotations need it to.
     """
     original = static(made, "__init__")
-    if type(original) is not FunctionType:
-        return False
+    # What takes the arguments of a class without a method of its own is `__new__`, where that is not `object`'s either.
+    ignores = original is object.__init__ and static(made, "__new__") is not object.__dict__["__new__"]
 
     @functools.wraps(original)
     def initialize(self: object, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the class takes
         if type(self) is not made:
-            return original(self, *args, **kwargs)
+            return original(self) if ignores else original(self, *args, **kwargs)
         given: list[Any] = []
 
         def make(*args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - likewise
-            given.append(original(self, *args, **kwargs))
+            given.append(original(self) if ignores else original(self, *args, **kwargs))
             return self
 
         call(plan, make, args, kwargs)
         return given[0]
 
-    made.__init__ = initialize
+    if type(original) is not FunctionType:
+        _sign(initialize, made)
+    try:
+        made.__init__ = initialize
+    except TypeError:  # a builtin
+        return False
     return True
+
+
+def _sign(method: Callable[..., Any], made: type[Any]) -> None:
+    """Have a method of a class say that it takes what the class takes."""
+    try:
+        taken = inspect.signature(made)
+    except ValueError:
+        return
+    receiver = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    method.__signature__ = taken.replace(parameters=[receiver, *taken.parameters.values()])  # type: ignore[attr-defined] # `inspect` looks for it
 
 
 def _sync(function: Callable[..., Any], plan: CallPlan) -> Callable[..., Any]:

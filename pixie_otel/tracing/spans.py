@@ -10,6 +10,7 @@ import gc
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from contextvars import Token
 from time import time_ns
 from traceback import format_exception
@@ -190,11 +191,9 @@ class OpenSpan:
         message = _cut(message)
         self.span.set_status(Status(StatusCode.ERROR, f"{kind.rpartition('.')[2]}: {message}"))
         event = {keys.EXCEPTION_TYPE: kind, keys.EXCEPTION_MESSAGE: message}
-        try:
+        with suppress(Exception):  # it walks all causes, and looks at classes of the application's
             # A long recursion passes as many spans as frames, so that all frames for each would take minutes.
             event[EXCEPTION_STACKTRACE] = _cut("".join(format_exception(error, limit=-_MOST_FRAMES)))
-        except Exception:  # noqa: BLE001, S110 - it walks all causes, and looks at classes of the application's
-            pass
         self.span.add_event(keys.EXCEPTION_EVENT, event)
 
 

@@ -36,7 +36,7 @@ _PROXIES: Final = frozenset(map(id, (weakref.ProxyType, weakref.CallableProxyTyp
 
 
 def stream_kind(value: object) -> StreamKind | None:
-    """Say what kind of stream a value is; ``None`` for a plain value, which files and mere iterables are too."""
+    """Say what kind of stream a value is; ``None`` for a plain value, as files and mere iterables are."""
     kind = type(value)
     if id(kind) in PLAIN_TYPES:
         return None
@@ -71,7 +71,8 @@ def _inside(value: object, kind: type) -> object:
 
 
 def _kind_of(kind: type) -> StreamKind | None:
-    if any(base is _FILE for base in mro(kind)):
+    if any(base is _FILE for base in mro(kind)) or (_has(kind, "fetchone") and _has(kind, "execute")):
+        # Functions written in C take a file or a database's cursor by its very type.
         return None
     if _has(kind, "_asyncio_future_blocking"):
         return StreamKind.FUTURE

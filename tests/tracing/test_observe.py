@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from typing import Any, assert_type
+from typing import Any, NamedTuple, Self, assert_type
 
 import pytest
 from tracing_runtime import Recorded, recording
@@ -287,6 +287,44 @@ def test_classes_stay_classes(recorded: Recorded) -> None:
     assert Farther.__mro__[1] is type(point)
     assert point.moved(2) == Point(3, 2)
     assert recorded.input("moved") == {"by": 2}
+
+
+def test_classes_without_a_method_for_it_are_observed_too(recorded: Recorded) -> None:
+    """Plain classes, exceptions, named tuples and subclasses of builtins stay themselves and take what they took."""
+
+    @observe
+    class Empty:
+        pass
+
+    @observe
+    class Refusal(Exception):  # noqa: N818 - a name of an application's
+        pass
+
+    @observe
+    class Pair(NamedTuple):
+        left: int
+        right: int = 2
+
+    @observe
+    class Shout(str):
+        __slots__ = ()
+
+        def __new__(cls, text: str) -> Self:
+            return super().__new__(cls, text.upper())
+
+    assert str(inspect.signature(Empty)) == "()"
+    assert list(inspect.signature(Pair).parameters) == ["left", "right"]
+    assert type(Empty()) is Empty
+    with pytest.raises(TypeError, match="takes"):
+        Empty(1)  # type: ignore[call-arg] # that is what is tried
+    with pytest.raises(Refusal, match="no"):
+        raise Refusal("no")
+    assert Pair(1) == (1, 2)
+    assert Shout("a") == "A"
+    assert observe(int)("3") == 3
+    assert recorded.names == ["Empty", "Empty", "Refusal", "Pair", "Shout", "int"]
+    assert recorded.input("Pair") == {"left": 1}
+    assert recorded.output("Shout") == "A"
 
 
 def test_partials_and_callable_objects(recorded: Recorded) -> None:

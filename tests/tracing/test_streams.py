@@ -15,6 +15,7 @@ import itertools
 import logging
 import os
 import pickle
+import sqlite3
 import threading
 import types
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -236,6 +237,10 @@ def test_files_and_iterables_are_plain_values(recorded: Recorded) -> None:
     with open(__file__, encoding="utf-8") as file:  # noqa: PTH123 - a file as `open` gives it is what is tried
         assert wrap(file, purpose="state", name="plain") is file
         assert file.tell() == 0
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        cursor = database.execute("select 1")
+        assert observe(lambda: cursor)() is cursor
+        assert cursor.fetchall() == [(1,)]
 
 
 @given(st.lists(st.text() | st.integers() | st.none()), st.integers(0, 5))

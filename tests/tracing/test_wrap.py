@@ -10,6 +10,7 @@ import inspect
 import json
 import logging
 import pickle
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -338,6 +339,20 @@ def test_names_and_purposes_are_recorded_without_content() -> None:
             "pixie.wrap.name": "data",
             "pixie.wrap.purpose": "input",
         }
+
+
+def test_a_value_comes_back_near_the_recursion_limit(recorded: Recorded) -> None:
+    """Wherever `wrap` can still be called, it gives back what it was given, and nothing else is raised."""
+    value = {"a": [1]}
+
+    def at(margin: int) -> bool:
+        if margin:
+            return at(margin - 1)
+        return wrap(value, purpose="state", name="deep") is value
+
+    room = sys.getrecursionlimit() - len(inspect.stack(0))
+    assert all(at(room - margin) for margin in range(20, 120))
+    assert recorded.names
 
 
 def test_type_checkers_see_the_same_type() -> None:
