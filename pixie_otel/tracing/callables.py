@@ -15,7 +15,7 @@ from pixie_otel.tracing.calls import CallPlan, call
 from pixie_otel.tracing.rebuild import replayed_call
 from pixie_otel.tracing.replay import active
 from pixie_otel.tracing.runtime import current
-from pixie_otel.tracing.type_facts import type_name
+from pixie_otel.tracing.type_facts import type_name, type_of
 
 __all__ = ["Replay", "callable_name", "enclose", "method_parts"]
 
@@ -24,7 +24,6 @@ Replay: TypeAlias = tuple[str, Any]
 
 # Its classes have no types of their own.
 _wrapt: Any = import_module("wrapt")
-_type_of: Callable[[object], type[Any]] = type
 _METHODS: Final = frozenset(map(id, (staticmethod, classmethod)))
 
 
@@ -82,7 +81,7 @@ def method_parts(function: Any) -> tuple[Callable[[Any], Any], Any] | None:  # n
     Returns:
         Both; ``None`` for anything else.
     """
-    kind = _type_of(function)
+    kind = type_of(function)
     return (kind, function.__func__) if id(kind) in _METHODS else None
 
 
@@ -95,7 +94,7 @@ def callable_name(function: object) -> str:
         name: object = getattr(inner, "__name__", None)
     except Exception:  # noqa: BLE001 - code of the application's makes it up
         name = None
-    return name if type(name) is str else type_name(_type_of(inner)).rpartition(".")[2]
+    return name if type(name) is str else type_name(type_of(inner)).rpartition(".")[2]
 
 
 def _around(wrapped: Any, plan: CallPlan, replays: Replay | None) -> Callable[..., Any]:  # noqa: ANN401 - any callable

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
 from pixie_otel.tracing.spans import AttributeValue
-from pixie_otel.tracing.type_facts import type_name
+from pixie_otel.tracing.type_facts import type_name, type_of
 from pixie_otel.tracing.values import encode_arguments
 
 __all__ = ["Kind", "end_attributes", "kind_attribute", "shown", "text_of"]
@@ -45,7 +45,7 @@ def text_of(value: Any, what: str) -> str:  # noqa: ANN401 - whatever was given
     """
     if type(value) is str:
         return value
-    kind: type[Any] = type(value)
+    kind = type_of(value)
     if issubclass(kind, str):
         return str.__str__(value)
     if issubclass(kind, int):

@@ -11,17 +11,24 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pixie_otel.diagnostics import internal_error
 from pixie_otel.tracing.runtime import current
 
+if TYPE_CHECKING:
+    from pixie_otel.tracing.hub import SpanHub
+
 __all__ = ["arm", "disarm", "end_open_streams"]
 
-_EXIT_SECONDS: Final = 5.0
-_SIGNAL_SECONDS: Final = 2.0
+_EXIT_SECONDS: Final = 15.0
+_SIGNAL_SECONDS: Final = 5.0
+_STANDSTILL_SECONDS: Final = 1.5
+"""How long nothing may have got anywhere before the rest is given up: a dead endpoint must not hold up the end."""
+_CLOSING_SECONDS: Final = 0.5
 
 _ending = threading.Lock()
 
@@ -66,7 +73,8 @@ def _at_exit() -> None:
     if runtime is None:
         return
     end_open_streams()
-    _guarded("shutting down at exit", lambda: runtime.hub.close(_EXIT_SECONDS))
+    _guarded("flushing at exit", lambda: _flush(runtime.hub, _EXIT_SECONDS))
+    _guarded("shutting down at exit", lambda: runtime.hub.close(_CLOSING_SECONDS))
 
 
 def _on_sigterm(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a signal handler is called with
@@ -77,11 +85,22 @@ def _on_sigterm(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 -
         runtime = current()
         if runtime is not None:
             end_open_streams()
-            _guarded("flushing on SIGTERM", lambda: runtime.hub.flush(_SIGNAL_SECONDS))
+            _guarded("flushing on SIGTERM", lambda: _flush(runtime.hub, _SIGNAL_SECONDS))
     finally:
         signal.signal(number, signal.SIG_DFL)
         _ending.release()
         os.kill(os.getpid(), number)
+
+
+def _flush(hub: SpanHub, most: float) -> None:
+    """Flush for as long as spans get somewhere: what is slow is worth the wait, what is dead is not."""
+    end = time.monotonic() + most
+    before = -1
+    while not hub.flush(max(min(_STANDSTILL_SECONDS, end - time.monotonic()), 0.0)):
+        done = sum(queue.ended - queue.queued for queue in hub.stats().destinations)
+        if done == before or time.monotonic() >= end:
+            return
+        before = done
 
 
 def _guarded(what: str, action: Callable[[], object]) -> None:

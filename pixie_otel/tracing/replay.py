@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import cast
 
 from pixie_otel.errors import WrapRegistryMissError, WrapTypeMismatchError
-from pixie_otel.evaluable import JsonValue, NamedData
+from pixie_otel.evaluable import NamedData
 
 __all__ = ["ReplayedInputs", "active", "replay_inputs"]
 
@@ -23,7 +23,7 @@ class ReplayedInputs:
     Threads and tasks that inherit the context share the order.
     """
 
-    def __init__(self, values: Iterable[NamedData] | Mapping[str, JsonValue]) -> None:
+    def __init__(self, values: Iterable[NamedData] | Mapping[str, object]) -> None:
         """Take the values, as copies.
 
         Args:
@@ -32,9 +32,9 @@ class ReplayedInputs:
         Raises:
             WrapTypeMismatchError: A value is no JSON.
         """
-        pairs: Iterable[tuple[str, JsonValue]]
+        pairs: Iterable[tuple[str, object]]
         if isinstance(values, Mapping):
-            pairs = cast("Mapping[str, JsonValue]", values).items()
+            pairs = cast("Mapping[str, object]", values).items()
         else:
             pairs = ((item.name, item.value) for item in values)
         self._texts: dict[str, list[str]] = {}
@@ -75,7 +75,7 @@ class replay_inputs:  # noqa: N801 - it is used as a function
         WrapTypeMismatchError: A value is no JSON.
     """
 
-    def __init__(self, values: Iterable[NamedData] | Mapping[str, JsonValue]) -> None:
+    def __init__(self, values: Iterable[NamedData] | Mapping[str, object]) -> None:
         self._inputs = ReplayedInputs(values)
         self._tokens: list[Token[ReplayedInputs | None]] = []
 

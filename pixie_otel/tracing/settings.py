@@ -137,6 +137,9 @@ def _project(problems: list[Problem]) -> dict[str, tuple[str, object]]:
         problems.append(Problem(f"{error}; the project's settings are ignored"))
         return {}
     values = {name: getattr(config, name) for name in ("file", "endpoint", "service_name", *_PLAIN)}
+    if os.environ.get("OTEL_SERVICE_NAME", "").strip():
+        # What a deployment says counts before what the repository says.
+        del values["service_name"]
     return {
         name: (f"{source}: [tool.pixie-otel] {name.replace('_', '-')}", value)
         for name, value in values.items()

@@ -45,7 +45,7 @@ class _Trial:
     def __init__(self, target: Path, *, fsync: bool = False, compress: bool = False) -> None:
         self.target = target
         self.exporter = OtlpJsonlExporter(
-            target, fsync=fsync, compress=compress, max_file_bytes=4000, max_line_bytes=800
+            target, fsync=fsync, compress=compress, max_file_bytes=3500, max_line_bytes=800
         )
         self.number = 0
         self.written = 0
@@ -75,27 +75,31 @@ def _targets(folder: Path) -> Iterator[Path]:
     yield folder / "one" / "traces.jsonl"
 
 
-def _fail_each_once(folder: Path, calls: FailingCalls, function: str, error: int, nths: range) -> int:
+def _fail_each_once(folder: Path, calls: FailingCalls, function: str, error: int, most: int) -> None:
     hit = 0
-    for nth in nths:
+    for nth in range(1, most + 1):
         for target in _targets(folder / str(nth)):
             trial = _Trial(target, fsync=function == "fsync", compress=function in {"open", "fsync", "replace"})
             failed = calls.failed
             calls.fail(function, nth, error)
-            trial.write(25)
+            trial.write(3 * most + 10)
             calls.heal()
-            last = trial.write(1)
-            assert last == Outcome(3, {})
+            assert trial.write(1) == Outcome(3, {})
             trial.check()
             hit += calls.failed - failed
-    return hit
+        shutil.rmtree(folder / str(nth))
+    # Only files that are shared are renamed, only what failed is cut, and what is compressed is so when there is time.
+    if function in {"rename", "replace"}:
+        assert hit >= most if function == "rename" else hit
+    elif function != "ftruncate":
+        assert hit == 2 * most
 
 
 @pytest.mark.parametrize(("function", "error"), _FAULTS)
 def test_any_call_may_fail_once(function: str, error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever call fails, nothing is raised, files hold whole lines, and the account is what is in them."""
     calls = FailingCalls(monkeypatch, *_FUNCTIONS)
-    assert _fail_each_once(tmp_path, calls, function, error, range(1, 7)) or function == "ftruncate"
+    _fail_each_once(tmp_path, calls, function, error, 6)
 
 
 @pytest.mark.long
@@ -105,35 +109,36 @@ def test_any_of_a_hundred_calls_may_fail_once(
 ) -> None:
     """The same for each of the first hundred calls."""
     calls = FailingCalls(monkeypatch, *_FUNCTIONS)
-    assert _fail_each_once(tmp_path, calls, function, error, range(1, 101)) or function == "ftruncate"
+    _fail_each_once(tmp_path, calls, function, error, 100)
 
 
-def _write_short(folder: Path, calls: FailingCalls, nths: range) -> None:
-    for nth in nths:
-        for target in _targets(folder / str(nth)):
-            for error in (None, errno.ENOSPC, errno.EIO):
-                trial = _Trial(target / str(error) if target.suffix == "" else target.with_stem(f"{error}"))
+def _write_short(folder: Path, calls: FailingCalls, most: int) -> None:
+    for nth in range(1, most + 1):
+        for error in (None, errno.ENOSPC, errno.EIO):
+            for target in _targets(folder / f"{nth}-{error}"):
+                trial = _Trial(target)
+                failed = calls.failed
                 calls.write_short(nth)
                 if error is not None:
                     calls.fail("write", nth + 1, error)
-                trial.write(25)
+                trial.write(3 * most + 10)
                 calls.heal()
+                assert calls.failed - failed == (1 if error is None else 2)
                 assert trial.write(1) == Outcome(3, {})
-                if error in {None, errno.EIO}:
-                    assert not trial.dropped
-                trial.exporter.shutdown()
-        shutil.rmtree(folder / str(nth))
+                assert trial.dropped == ({"io_error": 3} if error == errno.ENOSPC else {})
+                trial.check()
+            shutil.rmtree(folder / f"{nth}-{error}")
 
 
 def test_a_short_write_is_continued_or_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A write that takes a part only is continued; where the rest fails, the part is taken back and tried elsewhere."""
-    _write_short(tmp_path, FailingCalls(monkeypatch, *_FUNCTIONS), range(1, 7))
+    _write_short(tmp_path, FailingCalls(monkeypatch, *_FUNCTIONS), 6)
 
 
 @pytest.mark.long
 def test_any_of_a_hundred_writes_may_be_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for each of the first hundred writes."""
-    _write_short(tmp_path, FailingCalls(monkeypatch, *_FUNCTIONS), range(1, 101))
+    _write_short(tmp_path, FailingCalls(monkeypatch, *_FUNCTIONS), 100)
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 from urllib.request import urlopen
 
@@ -458,7 +459,7 @@ def test_the_handler_flushes_and_hands_the_signal_on(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(lifecycle, "_ending", _held())
         signal.raise_signal(signal.SIGTERM)
         lifecycle.disarm()
-    assert hub.asked == ["flush 2"]
+    assert hub.asked == ["flush 1.5"]
     assert sent == [(os.getpid(), signal.SIGTERM)]
     assert diagnostics.internal_errors() == ({} if error is None else {"flushing on SIGTERM": 1})
 
@@ -478,8 +479,33 @@ def test_the_exit_closes_what_is_in_force(monkeypatch: pytest.MonkeyPatch, error
         lifecycle._at_exit()
     with _in_force(None):
         lifecycle._at_exit()
-    assert hub.asked == ["close 5"]
-    assert diagnostics.internal_errors() == ({} if error is None else {"shutting down at exit": 1})
+    assert hub.asked == ["flush 1.5", "close 0.5"]
+    faults = {"flushing at exit": 1, "shutting down at exit": 1}
+    assert diagnostics.internal_errors() == ({} if error is None else faults)
+
+
+def test_a_flush_goes_on_for_as_long_as_spans_get_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue that empties slowly is waited for; one in which nothing moves any more is given up."""
+    counts = [(10, 6), (10, 3), (10, 3), (10, 0)]
+
+    class Slow:
+        flushes = 0
+
+        def flush(self, timeout: float) -> bool:
+            self.flushes += 1
+            return not counts[0][1]
+
+        def stats(self) -> SimpleNamespace:
+            ended, queued = counts.pop(0)
+            return SimpleNamespace(destinations=[SimpleNamespace(ended=ended, queued=queued)])
+
+    dead = Slow()
+    lifecycle._flush(cast("SpanHub", dead), 60)
+    assert (dead.flushes, counts) == (3, [(10, 0)])
+    counts[:] = [(10, 6), (10, 3), (10, 0)]
+    slow = Slow()
+    lifecycle._flush(cast("SpanHub", slow), 60)
+    assert (slow.flushes, counts) == (3, [(10, 0)])
 
 
 def test_an_interpreter_that_may_not_set_handlers_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

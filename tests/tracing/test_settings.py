@@ -102,6 +102,10 @@ def test_an_argument_counts_before_the_environment_and_that_before_the_project(
         capture_content=False,
         redact=False,
     )
+    # The environment's service name is OpenTelemetry's own, and left to it.
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "deployed")
+    assert _settings().service_name is None
+    assert _settings(service_name="given").service_name == "given"
 
 
 def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
