@@ -1,4 +1,4 @@
-"""A kit for the tests of applications that are traced: a stand-in for the model, fixed ids and a fixed clock.
+"""A kit for the tests of applications that are traced: a stand-in for the model, replayed inputs, fixed ids and clock.
 
 The fixtures `captured_traces` and `openai_stub` are there in every pytest run, see `pixie_otel.pytest_plugin`.
 """
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pixie_otel.testing.openai_stub import OpenAIStub
     from pixie_otel.testing.replies import CutReply, ErrorReply, FunctionCall, RawReply, Reply, StubRequest
     from pixie_otel.tracing.capture import capture_traces
+    from pixie_otel.tracing.replay import replay_inputs
 
 __all__ = [
     "CutReply",
@@ -24,6 +25,7 @@ __all__ = [
     "capture_traces",
     "embedding",
     "fixed_clock",
+    "replay_inputs",
 ]
 
 _MODULES = {
@@ -38,6 +40,7 @@ _MODULES = {
     "capture_traces": "pixie_otel.tracing.capture",
     "embedding": "pixie_otel.testing.openai_answers",
     "fixed_clock": "pixie_otel.testing.determinism",
+    "replay_inputs": "pixie_otel.tracing.replay",
 }
 
 # A type checker takes a module's `__getattr__` to mean that every name exists; the imports above tell it better.

@@ -17,7 +17,7 @@ from pixie_otel.tracing.replay import active
 from pixie_otel.tracing.runtime import current
 from pixie_otel.tracing.type_facts import type_name, type_of
 
-__all__ = ["Replay", "callable_name", "enclose", "method_parts"]
+__all__ = ["BoundEnclosed", "Enclosed", "Replay", "callable_name", "enclose", "method_parts"]
 
 Replay: TypeAlias = tuple[str, Any]
 """Under which name a callable's results are replayed, and the type that was given for them."""
@@ -112,14 +112,12 @@ def _around(wrapped: Any, plan: CallPlan, replays: Replay | None) -> Callable[..
             inputs = active()
             if inputs is not None:
                 function = replayed_call(inputs, *replays, wrapped)
-        if current() is None:
-            return function(*args, **kwargs)
-        this = plan
+        this: CallPlan | None = plan
         try:  # noqa: SIM105 - a context manager is one more call, and the stack may be at its end
-            this = plan_for(instance is not None)
+            this = None if current() is None else plan_for(instance is not None)
         except Exception:  # noqa: BLE001, S110 - the call may still be made
             pass
-        return call(this, function, args, kwargs)
+        return function(*args, **kwargs) if this is None else call(this, function, args, kwargs)
 
     return around
 

@@ -232,10 +232,12 @@ class _Scope:
         borrowed, self._borrowed = self._borrowed, None
         if borrowed is not None and runtime.current() is borrowed:
             from pixie_otel.tracing.instrumentors import activate
+            from pixie_otel.tracing.provider import detach
             from pixie_otel.tracing.setup import shutdown
 
             activate(wanted=False, provider=trace.get_tracer_provider())
             shutdown(_GIVING_BACK_SECONDS)
+            detach(borrowed.hub)
 
     def _carry_contexts(self) -> None:
         """Let threads and pools take over the context of whoever uses them, unless the application does so."""

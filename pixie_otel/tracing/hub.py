@@ -30,8 +30,10 @@ from pixie_otel.exporters.work_queue import Outcome, QueueStats, WorkQueue
 from pixie_otel.traces.record import SpanRecord
 from pixie_otel.tracing.dispatch import Dispatcher
 from pixie_otel.tracing.open_spans import CAPTURES, CaptureRef, OpenSpans
+from pixie_otel.tracing.spans import end_unfinished
+from pixie_otel.tracing.statistics import HubStats
 
-__all__ = ["HubStats", "SpanHub"]
+__all__ = ["SpanHub"]
 
 _SAMPLED: Final = TraceFlags.SAMPLED
 _TRUNCATED: Final = keys.PIXIE_TRUNCATED
@@ -40,41 +42,6 @@ _BAGGAGE: Final[str | None] = getattr(baggage, "_BAGGAGE_KEY", None)
 _FROM_BAGGAGE: Final = (keys.SESSION_ID, keys.USER_ID)
 _CAPTURE_ITEMS: Final = 1_000_000
 _CAPTURE_BYTES: Final = 256 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class HubStats:
-    """What became of the spans of a provider, as counted in this process."""
-
-    ended: int
-    """How many ended."""
-
-    unsampled: int
-    """How many of them are not to be exported, as the sampler said."""
-
-    inherited: int
-    """How many had been started before this process was forked off; the parent exports them."""
-
-    after_shutdown: int
-    """How many ended after the destinations were shut down."""
-
-    truncated: int
-    """How many have values of ours that were cut."""
-
-    unattributed: int
-    """How many started while a capture was open and belong to none."""
-
-    handler_errors: int
-    """How many calls of handlers failed."""
-
-    destinations: tuple[QueueStats, ...]
-    """The queues of the destinations; after a shutdown, as they were at its end."""
-
-    captures: QueueStats | None
-    """The queue of the captures; ``None`` where there is none."""
-
-    handlers: QueueStats | None
-    """The queue of the handlers, likewise."""
 
 
 @dataclass(slots=True)
@@ -238,6 +205,7 @@ class SpanHub(SpanProcessor):
             Whether every span that had ended is with the handler, or is known to be lost.
         """
         reference = ref(handler)
+        end_unfinished()
         with self._lock:
             if reference not in self._captures:
                 return True
@@ -259,6 +227,7 @@ class SpanHub(SpanProcessor):
             timeout: How many seconds all queues together may take; ``None`` for as long as it takes.
         """
         left = _countdown(timeout)
+        end_unfinished()
         done = True
         for queue in (self._capture_queue, *self.destinations, self._handler_queue):
             if queue is not None:

@@ -10,7 +10,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -25,7 +25,7 @@ from pixie_otel.diagnostics import internal_error
 from pixie_otel.tracing.hub import SpanHub
 from pixie_otel.tracing.settings import Settings
 
-__all__ = ["Attachment", "ReplaceableSampler", "UnseededIds", "attach", "limits_warning", "make_provider"]
+__all__ = ["Attachment", "ReplaceableSampler", "UnseededIds", "attach", "detach", "limits_warning", "make_provider"]
 
 _ITEMS: Final = 10_000
 _FEW_ATTRIBUTES: Final = 1_000
@@ -133,6 +133,24 @@ def attach(settings: Settings, provider: trace.TracerProvider | None = None) -> 
     else:
         problems += _misfits(known.provider, settings)
     return known, problems
+
+
+def detach(hub: SpanHub) -> None:
+    """Take a hub off a provider of the application's; where the SDK is built otherwise, it stays and does nothing.
+
+    Args:
+        hub: One that serves nothing any more.
+    """
+    attached = next((attached for attached in _attached if attached.hub is hub and not attached.owned), None)
+    # Private, as there is no other way to take a processor off.
+    processors = getattr(attached and attached.provider, "_active_span_processor", None)
+    listed, lock = getattr(processors, "_span_processors", None), getattr(processors, "_lock", None)
+    if attached is None or lock is None or not isinstance(listed, tuple):
+        return
+    with lock:
+        others = tuple(other for other in cast("Any", processors)._span_processors if other is not hub)  # noqa: SLF001
+        cast("Any", processors)._span_processors = others  # noqa: SLF001
+    _attached.remove(attached)
 
 
 def make_provider(settings: Settings, problems: list[str], *, always_on: bool = False) -> TracerProvider:

@@ -7,6 +7,7 @@ Everything here runs in the application's path. A step that fails is told to `di
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -148,7 +149,7 @@ class OpenSpan:
         if self._ended:
             return
         self._ended = True
-        if error is not None and not isinstance(error, NO_ERRORS) and self.span.is_recording():
+        if error is not None and not issubclass(type(error), NO_ERRORS) and self.span.is_recording():
             try:
                 self._record(error)
             except Exception as fault:  # noqa: BLE001 - the error is the application's, and goes its way whatever we do
@@ -276,3 +277,6 @@ def _note_collection(phase: str, _info: Mapping[str, int]) -> None:
 
 
 gc.callbacks.append(_note_collection)
+if hasattr(os, "register_at_fork"):
+    # What was left before a fork is the parent's to end.
+    os.register_at_fork(after_in_child=_unfinished.clear)

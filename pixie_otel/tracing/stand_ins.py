@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, Final
 
+from pixie_otel.tracing.spans import report
 from pixie_otel.tracing.stream_kinds import StreamKind, stream_kind
 from pixie_otel.tracing.streams import CLOSING, ITEM, ITEMS, LOOSE_ITEM, Follower, Role, advance
 from pixie_otel.tracing.type_facts import class_dict, mro
@@ -125,7 +126,13 @@ def _await(self: StandIn) -> Any:  # noqa: ANN401
     if type(stream) is GeneratorType:
         return self
     steps = stream.__await__()
-    return self if steps is stream else stand_in(steps, self.pixie_follower, self.pixie_role)
+    if steps is stream:
+        return self
+    try:
+        return stand_in(steps, self.pixie_follower, self.pixie_role)
+    except Exception as fault:  # noqa: BLE001 - it is awaited, unseen
+        report("following a stream", fault)
+        return steps
 
 
 def _enter(self: StandIn) -> Any:  # noqa: ANN401
@@ -150,25 +157,34 @@ def _aexit(self: StandIn, *error: Any) -> Any:  # noqa: ANN401
 def _finished_by(self: StandIn, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
     follower = self.pixie_follower
     result = advance(follower, CLOSING, lambda: method(*args, **kwargs))
-    if stream_kind(result) is StreamKind.AWAITABLE:
-        return stand_in(result, follower, CLOSING)
-    self.pixie_role.closed(follower)
+    try:
+        if stream_kind(result) is StreamKind.AWAITABLE:
+            return stand_in(result, follower, CLOSING)
+        self.pixie_role.closed(follower)
+    except Exception as fault:  # noqa: BLE001 - the stream has been closed, and that is what was asked for
+        report("following a stream", fault)
     return result
 
 
 def _item_step(self: StandIn, step: object) -> Any:  # noqa: ANN401
-    if stream_kind(step) is not StreamKind.AWAITABLE:
-        return step
-    role = ITEM if type(self.pixie_stream) is AsyncGeneratorType else LOOSE_ITEM
-    return stand_in(step, self.pixie_follower, role)
+    try:
+        if stream_kind(step) is StreamKind.AWAITABLE:
+            role = ITEM if type(self.pixie_stream) is AsyncGeneratorType else LOOSE_ITEM
+            return stand_in(step, self.pixie_follower, role)
+    except Exception as fault:  # noqa: BLE001 - the step is taken, unseen
+        report("following a stream", fault)
+    return step
 
 
 def _same_or_inner(self: StandIn, given: object) -> Any:  # noqa: ANN401
     """Give the stand-in itself for the stream itself, and one of the same span for what the stream iterates with."""
     if given is self.pixie_stream:
         return self
-    if stream_kind(given) in (StreamKind.ITERATOR, StreamKind.ASYNC_ITERATOR):
-        return stand_in(given, self.pixie_follower, ITEMS)
+    try:
+        if stream_kind(given) in (StreamKind.ITERATOR, StreamKind.ASYNC_ITERATOR):
+            return stand_in(given, self.pixie_follower, ITEMS)
+    except Exception as fault:  # noqa: BLE001 - it is iterated, unseen
+        report("following a stream", fault)
     return given
 
 

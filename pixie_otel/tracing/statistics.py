@@ -13,7 +13,42 @@ from pixie_otel.exporters.work_queue import QueueStats
 if TYPE_CHECKING:
     from pixie_otel.tracing.hub import SpanHub
 
-__all__ = ["TracingStats", "collect"]
+__all__ = ["HubStats", "TracingStats", "collect"]
+
+
+@dataclass(frozen=True, slots=True)
+class HubStats:
+    """What became of the spans of a provider, as counted in this process."""
+
+    ended: int
+    """How many ended."""
+
+    unsampled: int
+    """How many of them are not to be exported, as the sampler said."""
+
+    inherited: int
+    """How many had been started before this process was forked off; the parent exports them."""
+
+    after_shutdown: int
+    """How many ended after the destinations were shut down."""
+
+    truncated: int
+    """How many have values of ours that were cut."""
+
+    unattributed: int
+    """How many started while a capture was open and belong to none."""
+
+    handler_errors: int
+    """How many calls of handlers failed."""
+
+    destinations: tuple[QueueStats, ...]
+    """The queues of the destinations; after a shutdown, as they were at its end."""
+
+    captures: QueueStats | None
+    """The queue of the captures; ``None`` where there is none."""
+
+    handlers: QueueStats | None
+    """The queue of the handlers, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +82,9 @@ class TracingStats:
     destinations: tuple[QueueStats, ...] = ()
     """What became of the spans on their way to each destination; after a shutdown, as it was then."""
 
+    handlers: QueueStats | None = None
+    """What became of the spans on their way to the handlers that `add_handler` was given; ``None`` where none was."""
+
     def to_json(self) -> str:
         """Give all of it as a JSON object."""
         return json.dumps(asdict(self))
@@ -63,6 +101,8 @@ class TracingStats:
                 said.append(f"{count} {meaning}")
         lines = [", ".join(said)]
         lines += [_line(destination) for destination in self.destinations]
+        if self.handlers is not None:
+            lines.append(_line(self.handlers))
         if self.handler_errors:
             lines.append(f"  {self.handler_errors} calls of span handlers failed")
         lines += [f"  failed inside pixie-otel: {where} ({count})" for where, count in self.internal_errors.items()]
@@ -83,6 +123,7 @@ def collect(hub: SpanHub | None) -> TracingStats:
         handler_errors=counts.handler_errors,
         internal_errors=internal_errors(),
         destinations=counts.destinations,
+        handlers=counts.handlers,
     )
 
 

@@ -22,7 +22,19 @@ from pixie_otel.tracing.stream_kinds import StreamKind, stream_kind
 from pixie_otel.tracing.type_facts import MISSING
 from pixie_otel.tracing.values import Encoded, encode_value
 
-__all__ = ["Follower", "advance", "end_open_streams", "follow", "settle"]
+__all__ = [
+    "Closing",
+    "Follower",
+    "Item",
+    "Items",
+    "LooseItem",
+    "Result",
+    "Role",
+    "advance",
+    "end_open_streams",
+    "follow",
+    "settle",
+]
 
 _BUDGET: Final = 4 * 2**20
 _ITEM_COST: Final = 64
@@ -234,7 +246,7 @@ class Closing(Role):
 
     def ended(self, follower: Follower, error: BaseException) -> object:
         """End."""
-        follower.end(None if isinstance(error, NO_ERRORS) else error)
+        follower.end(None if issubclass(type(error), NO_ERRORS) else error)
         return MISSING
 
 

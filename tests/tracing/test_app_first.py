@@ -79,7 +79,7 @@ def check(value: Any) -> None:
         if issubclass(type(value), BaseException):
             assert_raised(None, value)
         results += [wrap(value, purpose="state", name="a name", description=value, type=value)]
-        results += [wrap(value, purpose="state", name=value), observe(name=value, kind=value)(identity)(value)]
+        results += [wrap(value, purpose=value, name=value), observe(name=value, kind=value)(identity)(value)]
         results += [observe(session_id=value, user_id=value, metadata=value)(identity)(value)]
         with start_observation(name=value, kind=value, session_id=value, user_id=value, metadata=value) as observation:
             observation.set_metadata(value)

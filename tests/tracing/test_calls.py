@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,7 +20,7 @@ from opentelemetry.trace import StatusCode
 from tracing_runtime import Recorded, recording
 
 from pixie_otel.diagnostics import internal_errors
-from pixie_otel.tracing import calls, spans, streams
+from pixie_otel.tracing import calls, spans, stand_ins, streams
 from pixie_otel.tracing import observe as observing
 from pixie_otel.tracing.observe import observe
 from pixie_otel.tracing.spans import end_unfinished
@@ -82,6 +82,9 @@ FAULTS = [
     (spans.OpenSpan, "put_arguments"),
     (spans.OpenSpan, "_end"),
     (spans.OpenSpan, "_record"),
+    (stand_ins, "stand_in"),
+    (stand_ins, "stream_kind"),
+    (stand_ins, "_class_for"),
     (streams.Follower, "enter"),
     (streams.Follower, "leave"),
     (streams.Follower, "keep"),
@@ -117,9 +120,19 @@ def test_a_fault_of_ours_stays_ours(
         made.append(question)
         return question
 
+    async def letters() -> AsyncIterator[str]:
+        for letter in "ab":
+            yield letter
+
+    async def run() -> list[str]:
+        assert [letter async for letter in flowing_later()] == ["a", "b"]
+        return [await waiting("four"), await wrapped_later("five")]
+
     with recording():
         observed, refused, flowing, waiting = observe(answer), observe(refuse), observe(items), observe(later)
+        flowing_later = observe(letters)
         wrapped = wrap(answer, purpose="output", name="answer")
+        wrapped_later = wrap(later, purpose="output", name="later")
         monkeypatch.setattr(place, name, fault)
         value = {"a": 1}
         assert wrap(value, purpose="state", name="value") is value
@@ -131,10 +144,11 @@ def test_a_fault_of_ours_stays_ours(
         assert next(stream) == "item"
         with pytest.raises(AppError, match="stream"):
             next(stream)
-        assert asyncio.run(waiting("four")) == "four"
+        stream.close()
+        assert asyncio.run(run()) == ["four", "five"]
         del stream
         monkeypatch.undo()
-    assert made == ["one", "two", "three", "four"]
+    assert made == ["one", "two", "three", "four", "five"]
     left = trace.get_current_span()
     otel_context.attach(otel_context.Context())
     end_unfinished()

@@ -551,6 +551,7 @@ class TestBesideOthers:
             provider.add_span_processor(SimpleSpanProcessor(exporter))
             trace.set_tracer_provider(provider)
             tracer = trace.get_tracer("app")
+            processors = provider._active_span_processor._span_processors
 
             import openai
             import pixie_otel
@@ -563,6 +564,7 @@ class TestBesideOthers:
                 tracer.start_span("between").end()
                 print([span.name for span in handler.spans], handler.dropped, handler.unattributed)
                 print(runtime.current(), openai.OpenAI.request is request)
+                print(provider._active_span_processor._span_processors == processors)
             print(trace.get_tracer_provider() is provider, [span.name for span in exporter.get_finished_spans()])
             pixie_otel.init(instrument=False)
             in_force = runtime.current()
@@ -575,8 +577,10 @@ class TestBesideOthers:
         assert out.splitlines() == [
             "['within 0'] 0 0",
             "None True",
+            "True",
             "['within 1'] 0 0",
             "None True",
+            "True",
             "True ['within 0', 'between', 'within 1', 'between']",
             "['after init'] True",
         ]

@@ -25,6 +25,7 @@ _FULL = TracingStats(
         QueueStats("file traces/", 8, 4, 1, {"queue_full": 2, "io_error": 1, "too_large": 0}),
         QueueStats("otlp", 8, 8, 0, {}),
     ),
+    handlers=QueueStats("handlers", 8, 7, 0, {"queue_full": 1}),
 )
 
 
@@ -71,6 +72,7 @@ def test_the_counts_are_json() -> None:
             },
             {"name": "otlp", "ended": 8, "written": 8, "queued": 0, "dropped": {}},
         ],
+        "handlers": {"name": "handlers", "ended": 8, "written": 7, "queued": 0, "dropped": {"queue_full": 1}},
     }
 
 
@@ -80,6 +82,7 @@ def test_the_counts_can_be_read_in_a_few_lines() -> None:
         "10 spans ended, 2 not sampled, 1 left to the parent process, 3 after the shutdown, 4 with values cut\n"
         "  file traces/: 4 of 8 written, 1 waiting, 3 dropped (io_error 1, queue_full 2)\n"
         "  otlp: 8 of 8 written\n"
+        "  handlers: 7 of 8 written, 1 dropped (queue_full 1)\n"
         "  5 calls of span handlers failed\n"
         "  failed inside pixie-otel: wrap (6)"
     )
