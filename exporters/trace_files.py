@@ -363,7 +363,7 @@ def _compress_all(paths: Sequence[Path]) -> Outcome:
             # Deleted in the meantime, to make room.
             continue
         except OSError as error:
-            note("compression", f"{path}: stays as it is, as it cannot be compressed: {error.strerror}")
+            note(f"compression:{path.parent}", f"{path}: stays as it is, as it cannot be compressed: {error.strerror}")
     return Outcome(len(paths), {})
 
 

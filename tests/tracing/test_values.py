@@ -8,7 +8,7 @@ import threading
 import types
 import zoneinfo
 from array import array
-from collections import ChainMap, OrderedDict, deque
+from collections import ChainMap, OrderedDict, UserDict, deque
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -172,6 +172,9 @@ MOMENT = dt.datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=dt.UTC)
         pytest.param(Point(1, [2]), {"x": 1, "y": [2]}, id="a named tuple"),
         pytest.param(Plain(1, 2), {"a": 1, "b": "<hidden>"}, id="a dataclass"),
         pytest.param(Slotted(1), {"a": 1}, id="a dataclass with slots"),
+        pytest.param(Slotted.__new__(Slotted), {}, id="a dataclass with an empty slot"),
+        pytest.param(UserDict(a=1), {"a": 1}, id="a user dict"),
+        pytest.param(tuple.__new__(Point, (1,)), [1], id="a named tuple too short"),
         pytest.param(Defaults(), {"a": 5}, id="a dataclass's default"),
         pytest.param(Attrs(1), {"a": 1, "b": "<hidden>"}, id="attrs"),
         pytest.param(Masked(), {"token": "<hidden>"}, id="attrs with a mask"),

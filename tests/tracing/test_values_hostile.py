@@ -55,7 +55,7 @@ def test_any_value_is_recorded_without_touching_it(value: Any) -> None:
 
 @pytest.mark.long
 @given(any_value(max_leaves=60))
-@settings(max_examples=20_000)
+@settings(max_examples=10_000)
 def test_any_value_is_recorded_without_touching_it_long(value: Any) -> None:
     """The same, with as many values as patience allows."""
     check(value)
