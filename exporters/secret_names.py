@@ -24,8 +24,8 @@ __all__ = [
 
 _GAP: Final = "[-_. ]?"
 _KINDS_OF_KEYS: Final = (
-    "access|account|api|app|auth|client|consumer|deploy|encryption|license|master|private|secret|service|shared|signing"
-    "|ssh|storage|subscription"
+    "access|account|anthropic|api|app|auth|azure|client|cohere|consumer|deploy|encryption|functions|gemini|google|groq|hmac"
+    "|jwt|license|master|mistral|openai|private|rsa|secret|service|shared|signing|ssh|storage|stripe|subscription|webhook"
 )
 _KINDS_OF_TOKENS: Final = (
     "access|api|auth|bearer|bot|csrf|hf|id|jwt|oauth|personal|private|refresh|secret|security|session|xsrf"
@@ -33,17 +33,18 @@ _KINDS_OF_TOKENS: Final = (
 _KEYS: Final = f"(?:{_KINDS_OF_KEYS}){_GAP}keys?"
 _TOKENS: Final = f"(?:{_KINDS_OF_TOKENS}){_GAP}token"
 _ALONE: Final = (
-    r"pass(?:word|wd|phrase)s?|pwd|secrets?|authorization|(?:set[-_. ]?)?cookies?|credentials?|[cx]srf|ssn|jwt"
+    r"pass(?:word|wd|phrase|code)s?|pwd|secrets?|authorization|(?:set[-_. ]?)?cookies?|credentials?|[cx]srf|ssn|jwt"
+    r"|(?:admin|basic|db|ftp|mail|mysql|postgres|proxy|redis|root|smtp|user)[-_.]pass"
 )
-_SUFFIX: Final = "(?i:[-_. ]?(?:base|hash|header|value|[0-9]{1,3}))?"
-_WORD_STARTS: Final = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?=(?i:pass(?:word|wd)|apikey|privatekey)))"
+_SUFFIXES: Final = "(?:base|confirm(?:ation)?|hash|header|value|[0-9]{1,3})"
+_SUFFIX: Final = f"(?i:[-_. ]?{_SUFFIXES})?"
+# These end a name also where nothing shows that a word begins, as in `CLIENTSECRET`.
+_WORD_STARTS: Final = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?=(?i:passw|secrets?\b|secret_?key|accesskey|apikey|privatekey)))"
 NAMED: Final = rf"{_WORD_STARTS}(?i:{_KEYS}|{_TOKENS}|{_ALONE}|(?P<token>token)){_SUFFIX}"
 """The end of a name under which a credential stands, as a pattern; the group ``token``: one that may be no secret."""
-NAME_ENDS: Final = r"""(?=\\{0,15}["']| {0,2}[:=]| )"""
+NAME_ENDS: Final = r"""(?=\\{0,15}["'`]|[*`]{0,3}[ \t]{0,20}(?:[:=>]|%3[ADad])|[ \t])"""
 """What follows a name within text where its value comes next: a quote, however often escaped, a sign, or a blank."""
-STEMS: Final = re.compile(
-    "(?i:key|token|cookie|passw|pwd|jwt|authoriz|secret|credential|passphrase|[cx]srf|ssn)", re.ASCII
-)
+STEMS: Final = re.compile("(?i:key|token|cookie|pass|pwd|jwt|authoriz|secret|credential|[cx]srf|ssn)", re.ASCII)
 """What every such name holds."""
 _SECRET_NAME: Final = re.compile(rf"[^\n]{{0,200}}?{NAMED}", re.ASCII)
 _HARMLESS_TOKEN: Final = re.compile(
@@ -88,7 +89,10 @@ def stands_for_nothing(value: str) -> bool:
     return _NO_SECRET.fullmatch(value) is not None
 
 
-_ENDS: Final = rb"""(?:[-_. ]?(?:base|hash|header|value|[0-9]{1,3}))?(?:\\*["']| {0,2}[:=])"""
+# An encoder writes a tab as `\\t`, and every backslash twice.
+_ENDS: Final = (
+    rb"(?:[-_. ]?%b)?(?:[ *`]{0,20}[:=>\"'\\]|%%3[ad]| is\b| provided:|(?: block)?-----)" % _SUFFIXES.encode()
+)
 
 
 def _behind(words: str, letters: str) -> bytes:
@@ -96,17 +100,21 @@ def _behind(words: str, letters: str) -> bytes:
     return "|".join(f"(?<={word}{gap}{letters})" for word in words.split("|") for gap in ("", "[-_. ]")).encode()
 
 
-# A letter that is rare in text comes first, as one letter alone is sought much faster than a word.
+# Letters that are rare in text come first: a pair of letters, or one, is sought much faster than a choice of words.
 _WITH_K: Final = re.compile(
     rb"k(?<=[a-z_. -]k)(?:(?<=cook)ies?|(?<=tok)en|ey(?=s?[\W_])(?:%b)s?)" % _behind(_KINDS_OF_KEYS, "key") + _ENDS
 )
-_WITH_W: Final = re.compile(rb"w(?<=[jps]w)(?:(?<=passw)(?:or)?ds?|(?<=pw)d|(?<=jw)t)" + _ENDS)
+_WITH_SS: Final = re.compile(rb"ss(?:(?<=pass)(?:w(?:or)?ds?|phrases?|codes?|(?<=[a-z][-_.]pass))|n)" + _ENDS)
+_WITH_CRE: Final = re.compile(rb"cre(?:(?<=secre)ts?|dentials?)" + _ENDS)
+_WITH_WD: Final = re.compile(rb"wd(?<=pwd)" + _ENDS)
+_WITH_SRF: Final = re.compile(rb"srf" + _ENDS)
 _WITH_Z: Final = re.compile(rb"z(?<=authoriz)ation" + _ENDS)
-_WORDS: Final = tuple(
-    re.compile(word + _ENDS) for word in (b"secrets?", b"credentials?", b"passphrases?", b"srf", b"ssn")
+_WITH_J: Final = re.compile(rb"jwt" + _ENDS)
+# Flags of commands, whose value may follow without any sign; among them curl's for a user, and for cookies.
+_FLAG: Final = re.compile(
+    rb"-(?:-(?=[a-z0-9_.-]{0,120}(?:key|token|cookie|pass|pwd|jwt|secret|cred|srf|ssn|authoriz))|(?:u|-user|b)[ =\\])"
 )
-_FLAG: Final = re.compile(rb"--(?=[a-z0-9_.-]{0,120}(?:key|token|cookie|pass|pwd|jwt|secret|cred|srf|ssn|authoriz))")
-_SIGNED: Final = re.compile(rb"=(?:(?<=[?&]key=)|(?<=[?&]sig=)|(?<=[?&]auth=)|(?<=signature=))")
+_SIGNED: Final = re.compile(rb"=(?:(?<=[?&6]key=)|(?<=[?&6]sig=)|(?<=[?&6]auth=)|(?<=signature=))")
 
 
 def may_hold_named_secret(data: bytes) -> bool:
@@ -119,11 +127,15 @@ def may_hold_named_secret(data: bytes) -> bool:
         ``False`` only where there is none.
     """
     data = data.lower()
+    # A byte alone is sought much faster still.
     return (
         _WITH_K.search(data) is not None
-        or _WITH_W.search(data) is not None
-        or _WITH_Z.search(data) is not None
-        or any(word.search(data) is not None for word in _WORDS)
-        or _FLAG.search(data) is not None
-        or _SIGNED.search(data) is not None
+        or _WITH_SS.search(data) is not None
+        or _WITH_CRE.search(data) is not None
+        or _WITH_WD.search(data) is not None
+        or _WITH_SRF.search(data) is not None
+        or (b"z" in data and _WITH_Z.search(data) is not None)
+        or (b"j" in data and _WITH_J.search(data) is not None)
+        or (b"=" in data and _SIGNED.search(data) is not None)
+        or (b"-" in data and _FLAG.search(data) is not None)
     )

@@ -64,15 +64,21 @@ def span_queue(
 
 def span_size(span: ReadableSpan) -> int:
     """Estimate how many bytes a span takes in memory; it is quick rather than exact."""
-    size = _SPAN_BYTES + _attributes_size(span.attributes)
-    for event in span.events:
+    # Private, and several times as quick as the public properties, which copy; an application's thread pays for it.
+    size = _SPAN_BYTES + _attributes_size(getattr(span, "_attributes", None) or span.attributes)
+    events = getattr(span, "_events", None)
+    for event in span.events if events is None else events:
         size += _SPAN_BYTES + _attributes_size(event.attributes)
-    return size + _SPAN_BYTES * len(span.links)
+    links = getattr(span, "_links", None)
+    return size + _SPAN_BYTES * len(span.links if links is None else links)
 
 
 def _attributes_size(attributes: Mapping[str, object] | None) -> int:
     if not attributes:
         return 0
+    inner: object = getattr(attributes, "_dict", None)
+    if type(inner) is dict:
+        attributes = cast("dict[str, object]", inner)
     size = _ATTRIBUTE_BYTES * len(attributes)
     for value in attributes.values():
         # The exact type first: nearly all that is long is text, and it is twice as quick.

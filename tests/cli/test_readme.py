@@ -121,3 +121,11 @@ def test_its_links_lead_somewhere() -> None:
 
     assert targets
     assert all((ROOT / target).exists() for target in targets)
+
+
+def test_every_promise_names_a_test() -> None:
+    """The tests that the README names as proofs stand in the files that it names."""
+    named = re.findall(r"\[(test_\w+)\]\((tests/[^)]+)\)", README)
+
+    assert len(named) > 15
+    assert [name for name, file in named if f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")] == []
