@@ -51,7 +51,7 @@ class OtlpJsonlExporter(SpanExporter):
             files of its own, called ``traces-<host>-<pid>-<start>-<random>.jsonl``. Where it is not given, the
             environment variable ``PIXIE_OTEL_FILE`` says it.
         redact: Whether credentials are taken out; a function ``(attribute key, value) -> value`` takes out more. What
-            OpenInference's ``OPENINFERENCE_HIDE_…`` variables name is hidden in any case.
+            OpenInference's ``OPENINFERENCE_HIDE_…`` variables name is hidden in any case. A ``Redactor`` decides alone.
         max_file_bytes: How large a file becomes before another one is begun, but no more than a quarter of
             ``max_total_bytes``; ``None`` for no bound.
         max_file_seconds: How old a file becomes before another one is begun.
@@ -73,7 +73,7 @@ class OtlpJsonlExporter(SpanExporter):
         self,
         path: str | os.PathLike[str] | None = None,
         *,
-        redact: bool | Redact = True,
+        redact: bool | Redact | Redactor = True,
         max_file_bytes: int | None = 100 * _MIB,
         max_file_seconds: float | None = None,
         max_total_bytes: int | None = 1024 * _MIB,
@@ -90,7 +90,7 @@ class OtlpJsonlExporter(SpanExporter):
             if value is not None:
                 _check_positive(name, value)
         _check_positive("max_line_bytes", max_line_bytes)
-        self._redactor = Redactor(redact, hide=hide_from_environment())
+        self._redactor = redact if isinstance(redact, Redactor) else Redactor(redact, hide=hide_from_environment())
         self._max_line_bytes = max_line_bytes
         limits = FileLimits(max_file_bytes, max_file_seconds, max_total_bytes)
         self._file = open_target(self.path, limits, compress=compress, fsync=fsync)

@@ -9,15 +9,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, cast
 
+from pixie_otel.exporters.named_secrets import LEAST_TOKEN, is_credential_of_pair, named_in_text
 from pixie_otel.exporters.secret_names import (
-    NAME_ENDS,
-    NAMED,
-    STEMS,
     is_credential_like,
-    is_harmless_token,
     is_secret_name,
     is_token_name,
     may_hold_named_secret,
@@ -35,21 +32,13 @@ FAILED: Final = "<redaction failed>"
 _BY_NAME: Final = "by-name"
 _DEEPEST: Final = 100
 _LEVELS_OF_JSON: Final = 3
-_LEAST_TOKEN: Final = 16
-_NAME_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
-_LONGEST_NAME: Final = 100
-_NAME: Final = re.compile(rf"[A-Za-z0-9_.-]{{0,{_LONGEST_NAME}}}?{NAMED}{NAME_ENDS}", re.ASCII)
-_AFTER_QUOTE: Final = re.compile(
-    r"""(?P<escape>\\{0,15})["']\s{0,4}:\s{0,4}[\[(]?\s{0,4}[bru]?(?:(?P<open>(?P=escape)["'])|(?P<number>[0-9.-]{3,}))"""
+# Also one with headers, PGP's, or one that is cut off, none of which are of the shape of a key alone.
+_KEY_BLOCK: Final = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----(?P<key>(?=.{0,400}?[A-Za-z0-9+/=]{32}).{1,20000}?)(?=-----END|\Z)",
+    re.DOTALL,
 )
-_AFTER_SIGN: Final = re.compile(r""" {0,2}[:=] {0,3}(?P<open>\\{0,15}["'])?""")
-_SCHEME: Final = re.compile(
-    r"""(?:Basic|Bearer|Digest|Token|ApiKey|Negotiate|AWS4-HMAC-SHA256) {1,3}[^\n"'\\]{4,4000}""", re.IGNORECASE
-)
-_COOKIES: Final = re.compile(r"""[^\s=;"'\\]{1,200}=[^\n"'\\]{1,8000}""")
-_HEADERS: Final = {"authorization": _SCHEME, "cookie": _COOKIES}
-_WORD: Final = re.compile(r"""[^\s"'&<>,;\\)\]}`]{1,8000}""")
-_SIGNED: Final = re.compile(r"""(?i:[?&](?:key|sig|auth)|signature)=(?P<value>[^\s&"'#<>\\]{16,4000})""", re.ASCII)
+_KEY_BEGINS: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----\s*")
+_KEY_ENDS: Final = "-----END"
 _FLAG_NAME: Final = re.compile(r"--?[A-Za-z0-9_.-]{2,100}")
 _SCHEMA_KEYS: Final = frozenset(
     {"$ref", "additionalProperties", "allOf", "anyOf", "description", "enum", "format", "items", "maxLength"}
@@ -89,7 +78,7 @@ class Cleaner:
         """
         named = self._names and is_secret_name(name)
         if isinstance(value, str):
-            is_secret = named or (self._names and is_token_name(name) and is_credential_like(value, _LEAST_TOKEN))
+            is_secret = named or (self._names and is_token_name(name) and is_credential_like(value, LEAST_TOKEN))
             return self._hidden(value) if is_secret else self.text(value, json_levels)
         if value is None or isinstance(value, bool):
             return value
@@ -134,8 +123,9 @@ class Cleaner:
         found = [
             (match.start, _unescaped_end(text, match.start, match.end), match.pattern) for match in find_secrets(text)
         ]
+        found += ((*match.span("key"), "private-key") for match in _KEY_BLOCK.finditer(text))
         if self._names:
-            found += _named(text)
+            found += ((start, end, "") for start, end in named_in_text(text))
         pieces: list[str] = []
         taken = 0
         for start, end, kind in _apart(found):
@@ -161,38 +151,78 @@ class Cleaner:
         cleaned = cast("str", self.value(name, text))
         return value if cleaned is text else cleaned.encode("utf-8", "surrogateescape")
 
-    def _mapping(self, name: str, values: Mapping[object, object], depth: int, json_levels: int) -> object:
+    def _mapping(
+        self, name: str, values: Mapping[object, object], depth: int, json_levels: int, *, is_schema: bool = False
+    ) -> object:
         """Clean an object; under the name of a credential all texts in it are, unless it only describes one."""
-        described = _SCHEMA_KEYS if name and _is_schema(values) else frozenset[str]()
-        told = values.get("name", values.get("key"))
+        if depth <= 0:
+            return FAILED
+        described = _SCHEMA_KEYS if name and (is_schema or _is_schema(values)) else frozenset[str]()
+        told = next((values[key] for key in ("name", "key", "Name", "Key") if key in values), None)
         changed = False
         cleaned: dict[object, object] = {}
         for key, value in values.items():
             inner = key if isinstance(key, str) else ""
             if name and not is_secret_name(inner):
                 inner = "" if inner in described else name
-            elif inner == "value" and isinstance(told, str):
+            elif inner in {"value", "Value"} and isinstance(told, str):
                 # Headers and variables often come as a list of names and values.
                 inner = told
             new_key = self.text(key) if isinstance(key, str) else key
-            new = self.value(inner, value, depth - 1, json_levels=json_levels)
+            if key == "properties" and isinstance(value, Mapping):
+                new = self._properties(cast("Mapping[object, object]", value), depth - 1, json_levels)
+            else:
+                new = self.value(inner, value, depth - 1, json_levels=json_levels)
+            changed = changed or new is not value or new_key is not key
+            cleaned[new_key] = new
+        return cleaned if changed else values
+
+    def _properties(self, values: Mapping[object, object], depth: int, json_levels: int) -> object:
+        """Clean what stands under ``properties``: there, a schema has names with objects that describe them."""
+        changed = False
+        cleaned: dict[object, object] = {}
+        for key, value in values.items():
+            name = key if isinstance(key, str) else ""
+            if isinstance(value, Mapping):
+                known = name if self._names and is_secret_name(name) else ""
+                described = cast("Mapping[object, object]", value)
+                new = self._mapping(known, described, depth - 1, json_levels, is_schema=True)
+            else:
+                new = self.value(name, value, depth - 1, json_levels=json_levels)
+            new_key = self.text(name) if name else key
             changed = changed or new is not value or new_key is not key
             cleaned[new_key] = new
         return cleaned if changed else values
 
     def _sequence(self, name: str, values: Sequence[object], depth: int, json_levels: int) -> object:
         cleaned: list[object] = []
-        changed = False
-        flag = ""
+        changed = in_key = False
+        before: object = None
         for value in values:
-            new = self.value(flag or name, value, depth - 1, json_levels=json_levels)
+            if in_key and isinstance(value, str):
+                in_key = _KEY_ENDS not in value
+                new: object = self._hidden(value) if in_key else value
+            else:
+                announced = self._announced(before, value, is_pair=len(values) == 2)
+                new = self.value(announced or name, value, depth - 1, json_levels=json_levels)
+                in_key = isinstance(value, str) and _KEY_BEGINS.fullmatch(value) is not None
             changed = changed or new is not value
             cleaned.append(new)
-            # The value of a command's flag is often the next argument.
-            flag = value if isinstance(value, str) and _FLAG_NAME.fullmatch(value) is not None else ""
+            before = value
         if not changed:
             return values
         return tuple(cleaned) if isinstance(values, tuple) else cleaned
+
+    def _announced(self, before: object, value: object, *, is_pair: bool) -> str:
+        """Give the name under which an item stands if the one before it is that name: a flag's, a header's."""
+        if not isinstance(before, str) or not self._names:
+            return ""
+        if _FLAG_NAME.fullmatch(before) is not None:
+            return before
+        name = before.rstrip(" :=")
+        if not isinstance(value, str) or not (is_pair or name != before) or not is_secret_name(name):
+            return ""
+        return name if is_credential_of_pair(value) else ""
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -234,84 +264,3 @@ def _apart(found: list[Found]) -> list[Found]:
         else:
             joined.append((start, end, kind))
     return joined
-
-
-def _named(text: str) -> Iterator[Found]:
-    """Find what stands behind names of credentials in a text that is no JSON as a whole."""
-    taken = 0
-    for stem in STEMS.finditer(text):
-        if stem.start() < taken:
-            continue
-        start = _name_start(text, stem.start(), taken)
-        name = _NAME.match(text, start)
-        if (name is None or name.end() < stem.end()) and text[start - 1 : start] == " ":
-            # It may be of two words, as in `API Key`.
-            name = _NAME.match(text, _name_start(text, start - 1, taken))
-        if name is None or name.end() < stem.end():
-            continue
-        if name["token"] is not None and is_harmless_token(name[0]):
-            continue
-        found = _value_after(text, name)
-        if found is not None:
-            taken = found[1]
-            yield *found, ""
-    for match in _SIGNED.finditer(text):
-        if is_credential_like(match["value"], _LEAST_TOKEN):
-            yield *match.span("value"), ""
-
-
-def _name_start(text: str, end: int, least: int) -> int:
-    least = max(least, end - _LONGEST_NAME)
-    while end > least and text[end - 1] in _NAME_LETTERS:
-        end -= 1
-    return end
-
-
-def _value_after(text: str, name: re.Match[str]) -> tuple[int, int] | None:
-    """Give where the credential is that a name announces; ``None`` where none comes."""
-    least = 0 if name["token"] is None else _LEAST_TOKEN
-    quoted = _AFTER_QUOTE.match(text, name.end())
-    if quoted is not None:
-        if quoted["open"] is None:
-            return None if least else quoted.span("number")
-        return _real(text, quoted.end(), _closing(text, quoted["open"], quoted.end()), least)
-    is_flag = name[0].startswith("--")
-    sign = _AFTER_SIGN.match(text, name.end())
-    if sign is None:
-        if not is_flag or text[name.end()] != " ":
-            return None
-        word = _WORD.match(text, name.end() + 1)
-        return None if word is None or word[0].startswith("-") else _real(text, *word.span(), least)
-    if sign["open"] is not None:
-        return _real(text, sign.end(), _closing(text, sign["open"], sign.end()), least or 6)
-    is_header = ":" in sign[0]
-    form = next((form for part, form in _HEADERS.items() if part in name[0].lower()), None) if is_header else None
-    if form is not None and (header := form.match(text, sign.end())) is not None:
-        return header.span()
-    word = _WORD.match(text, sign.end())
-    if word is None:
-        return None
-    in_query = not is_header and (is_flag or text[name.start() - 1 : name.start()] in {"?", "&"})
-    return _real(text, *word.span(), least or (0 if in_query else 8))
-
-
-def _real(text: str, start: int, end: int, least: int) -> tuple[int, int] | None:
-    """Give a place back if a credential is there; with a least length, it must also look like one."""
-    value = text[start:end]
-    if stands_for_nothing(value) or (least and not is_credential_like(value, least)):
-        return None
-    return start, end
-
-
-def _closing(text: str, quote: str, start: int) -> int:
-    """Find the quote that ends a text within text, however often it is escaped; the end where it is cut off."""
-    at = text.find(quote, start)
-    while at >= 0:
-        before = at
-        while before > start and text[before - 1] == "\\":
-            before -= 1
-        extra = at - before
-        if not extra or (len(quote) == 1 and extra % 2 == 0):
-            return at
-        at = text.find(quote, at + 1)
-    return len(text)

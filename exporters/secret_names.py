@@ -39,7 +39,9 @@ _ALONE: Final = (
 _SUFFIXES: Final = "(?:base|confirm(?:ation)?|hash|header|value|[0-9]{1,3})"
 _SUFFIX: Final = f"(?i:[-_. ]?{_SUFFIXES})?"
 # These end a name also where nothing shows that a word begins, as in `CLIENTSECRET`.
-_WORD_STARTS: Final = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?=(?i:passw|secrets?\b|secret_?key|accesskey|apikey|privatekey)))"
+_WORD_STARTS: Final = (
+    r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?=(?i:passw|secrets?\b|secret_?key|accesskey|apikey|privatekey)))"
+)
 NAMED: Final = rf"{_WORD_STARTS}(?i:{_KEYS}|{_TOKENS}|{_ALONE}|(?P<token>token)){_SUFFIX}"
 """The end of a name under which a credential stands, as a pattern; the group ``token``: one that may be no secret."""
 NAME_ENDS: Final = r"""(?=\\{0,15}["'`]|[*`]{0,3}[ \t]{0,20}(?:[:=>]|%3[ADad])|[ \t])"""

@@ -156,6 +156,22 @@ def test_what_openinference_hides_is_hidden(tmp_path: Path, monkeypatch: pytest.
     assert "what was said" not in (tmp_path / "traces.jsonl").read_text()
 
 
+def test_a_redactor_that_is_given_decides_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ready-made one is used as it is, and the environment adds nothing to it."""
+    monkeypatch.setenv("OPENINFERENCE_HIDE_INPUTS", "true")
+    span = sdk_span({"input.value": "what was said", "user.name": "Ada"})
+    for name, redactor in (
+        ("off", Redactor(redact=False)),
+        ("own", Redactor(redact=False, hide=lambda key, value: None if key == "user.name" else value)),
+    ):
+        exporter = OtlpJsonlExporter(tmp_path / f"{name}.jsonl", redact=redactor)
+        assert exporter.export_counted([span]) == Outcome(1, {})
+        exporter.shutdown()
+    texts = {name: (tmp_path / f"{name}.jsonl").read_text() for name in ("off", "own")}
+    assert all("what was said" in text for text in texts.values())
+    assert {name: "Ada" in text for name, text in texts.items()} == {"off": True, "own": False}
+
+
 @pytest.mark.parametrize(
     ("error", "reason"), [(RedactionError("no"), "redaction_failed"), (KeyError(), "encode_error")]
 )
