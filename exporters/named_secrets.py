@@ -40,17 +40,20 @@ _AFTER_QUOTE: Final = re.compile(
 )
 _AFTER_SIGN: Final = re.compile(
     rf"[*`]{{0,3}}{_BLANK}"
-    rf"(?P<sign>{_SIGN}(?: ?[A-Za-z_.\[\]|]{{2,40}} ?=(?= ?[bruf]{{0,2}}[\"'`]))?|%3[ADad]|is(?= )| provided:)"
-    rf"\*{{0,2}}{_LINES}[bruf]{{0,2}}(?:{_OPEN})?"
+    rf"(?P<sign>{_SIGN}(?: ?[A-Za-z_.\[\]|]{{2,40}} ?=(?= ?[bruf]{{0,2}}[\"'`]))?|%3[ADad]|is(?= )| provided:"
+    rf"|{_LINES}value:)"
+    rf"\*{{0,2}}{_LINES}(?:[bruf]{{0,2}}{_OPEN})?"
 )
 _AFTER_BLANK: Final = re.compile(rf"[ \t]{{1,4}}(?P<by>(?i:by) )?{_OPEN}")
+_LIST_OF_NAMES: Final = re.compile(r"""(?:enum|required)\\{0,15}["']?\s{0,4}[:=]\s{0,4}\Z""")
 _ELEMENT: Final = re.compile(r">(?P<value>[^<>\n]{1,8000})<")
 _SCHEME: Final = re.compile(
     r"""(?:Basic|Bearer|Digest|Token|ApiKey|Negotiate|AWS4-HMAC-SHA256) {1,3}[^\n"'\\]{4,4000}""", re.IGNORECASE
 )
 _COOKIES: Final = re.compile(r"""[^\s=;"'\\]{1,200}=[^\n"'\\]{1,8000}""")
 _HEADERS: Final = {"authorization": _SCHEME, "cookie": _COOKIES}
-_WORD: Final = re.compile(r"""[^\s"'&<>,;\\)\]}`]{1,8000}""")
+_WORD: Final = re.compile(r"""[^\s"'&<>,;\\)\]}`]{1,500}""")
+_REST_OF_WORD: Final = re.compile(r"""[^\s"'&<>,;\\)\]}`]{0,8000}""")
 _LINE_START: Final = re.compile(r"(?:.*\n)?[ \t]*(?:(?:export|set|setx|ENV|ARG|[-#$>*]) +)?", re.DOTALL)
 _LINE: Final = re.compile(r"""(?P<value>[^\s"'`\\]{3,8000})[ \t\r;]*(?:\n|\Z)""")
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -61,9 +64,11 @@ _SAYS_NOTHING: Final = re.compile(
 _SIGNED: Final = re.compile(
     r"""(?i:(?:[?&]|u0026)(?:key|sig|auth)|signature)=(?P<value>[^\s&"'#<>\\]{16,4000})""", re.ASCII
 )
-_CURL: Final = re.compile(
-    r"""curl\b[^\n]{0,2000}?\s(?:(?:-u|--user)[ =]["']?[^\s:"'\\]{1,200}:|-b ?["']?[^\s=;"'\\]{1,200}=)(?P<value>[^\s"'\\]{1,4000})"""
+_CURL: Final = "curl"
+_CURL_FLAG: Final = re.compile(
+    r"""\s(?:(?:-u|--user)[ =]["']?[^\s:"'\\]{1,200}:|-b ?["']?[^\s=;"'\\]{1,200}=)(?P<value>[^\s"'\\]{1,4000})"""
 )
+_LONGEST_COMMAND: Final = 500
 
 
 def named_in_text(text: str) -> Iterator[tuple[int, int]]:
@@ -95,8 +100,10 @@ def named_in_text(text: str) -> Iterator[tuple[int, int]]:
     for match in _SIGNED.finditer(text):
         if is_credential_like(match["value"], LEAST_TOKEN):
             yield match.span("value")
-    for match in _CURL.finditer(text):
-        yield match.span("value")
+    for match in _CURL_FLAG.finditer(text) if _CURL in text else ():
+        # Other commands mean something else by these flags.
+        if _CURL in text[max(0, match.start() - _LONGEST_COMMAND) : match.start()]:
+            yield match.span("value")
 
 
 def is_credential_of_pair(value: str) -> bool:
@@ -128,7 +135,7 @@ def _value_after(text: str, name: re.Match[str]) -> tuple[int, int] | None:
     if not is_flag or text[name.end()] != " ":
         return None
     word = _WORD.match(text, name.end() + 1)
-    return None if word is None or word[0].startswith("-") else _real(text, *word.span(), least)
+    return None if word is None or word[0].startswith("-") else _real_word(text, word, least)
 
 
 def _after_quote(text: str, name: re.Match[str], quoted: re.Match[str], least: int) -> tuple[int, int] | None:
@@ -141,6 +148,8 @@ def _after_quote(text: str, name: re.Match[str], quoted: re.Match[str], least: i
         before -= text[before - 1 : before] in {"b", "r", "u"}
         is_pair = text[before - 1 : before] in {"(", "["} and text[end + len(quoted["open"]) :][:1] in {")", "]"}
         if not is_pair or not is_credential_of_pair(text[quoted.end() : end]):
+            return None
+        if _LIST_OF_NAMES.search(text, max(0, before - 40), before - 1) is not None:
             return None
     return _real(text, quoted.end(), end, least)
 
@@ -159,14 +168,16 @@ def _after_sign(text: str, name: re.Match[str], sign: re.Match[str], least: int)
     if word is None:
         return None
     in_query = sign["sign"] == "=" and (name[0].startswith("--") or text[name.start() - 1 : name.start()] in {"?", "&"})
-    return _real(text, *word.span(), least or (0 if in_query else _LEAST_WORD))
+    return _real_word(text, word, least or (0 if in_query else _LEAST_WORD))
 
 
 def _on_line(text: str, name: re.Match[str], sign: re.Match[str]) -> tuple[int, int] | None:
     """Find the value of a setting that has a line of its own: it may be any word that says something."""
     start = name.start()
+    if sign["sign"] not in {"=", ":"} or _LINE_START.fullmatch(text, max(0, start - 60), start) is None:
+        return None
     line = _LINE.match(text, sign.end())
-    if line is None or sign["sign"] not in {"=", ":"} or _LINE_START.fullmatch(text, max(0, start - 60), start) is None:
+    if line is None:
         return None
     is_variable = sign[0] == "=" and _VARIABLE.fullmatch(name[0]) is not None
     value = line["value"]
@@ -183,6 +194,14 @@ def _quoted(text: str, opened: re.Match[str], least: int) -> tuple[int, int] | N
     if not least and end - opened.end() < _LEAST_QUOTED:
         return None
     return _real(text, opened.end(), end, least)
+
+
+def _real_word(text: str, word: re.Match[str], least: int) -> tuple[int, int] | None:
+    """Give a word's place back if it is a credential, as its first letters tell; all of it is then one."""
+    if _real(text, *word.span(), least) is None:
+        return None
+    rest = _REST_OF_WORD.match(text, word.end())
+    return word.start(), word.end() if rest is None else rest.end()
 
 
 def _real(text: str, start: int, end: int, least: int) -> tuple[int, int] | None:

@@ -20,6 +20,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, Status
 from opentelemetry.util.types import Attributes, AttributeValue
 
+from pixie_otel import attributes as keys
 from pixie_otel import diagnostics
 from pixie_otel.errors import PixieError
 from pixie_otel.evaluable import JsonValue
@@ -34,17 +35,27 @@ Mask: TypeAlias = Callable[[str, object], object]
 """From an attribute's key and value to the value to record; ``None`` takes the attribute away."""
 
 STATUS_DESCRIPTION: Final = "status.description"
-"""The key under which a user's function is given a span's status description."""
+"""The key under which a span's status description is given to what hides values, and to a user's function."""
 
 _HIDE_PREFIX: Final = "OPENINFERENCE_HIDE_"
 _HIDDEN: Final = "__REDACTED__"
 _OTHER_INPUTS: Final = (
-    "gen_ai.input.messages",
-    "gen_ai.prompt",
-    "gen_ai.system_instructions",
-    "traceloop.entity.input",
+    keys.GENAI_EVENT_CONTENT,
+    keys.GENAI_INPUT_MESSAGES,
+    keys.GENAI_PROMPT,
+    keys.GENAI_RETRIEVAL_QUERY,
+    keys.GENAI_SYSTEM_INSTRUCTIONS,
+    keys.GENAI_TOOL_CALL_ARGUMENTS,
+    keys.TRACELOOP_ENTITY_INPUT,
 )
-_OTHER_OUTPUTS: Final = ("gen_ai.completion", "gen_ai.output.messages", "traceloop.entity.output")
+_OTHER_OUTPUTS: Final = (
+    keys.GENAI_COMPLETION,
+    keys.GENAI_EVENT_CONTENT,
+    keys.GENAI_OUTPUT_MESSAGES,
+    keys.GENAI_RETRIEVAL_DOCUMENTS,
+    keys.GENAI_TOOL_CALL_RESULT,
+    keys.TRACELOOP_ENTITY_OUTPUT,
+)
 _MOST_RESOURCES: Final = 64
 _DEEPEST: Final = 64
 
@@ -123,9 +134,11 @@ class Redactor:
         )
 
     def _event(self, event: Event) -> Event:
-        attributes = event.attributes or {}
+        attributes, name = event.attributes or {}, self._text(event.name)
         cleaned = self._attributes(attributes, event.dropped_attributes)
-        return event if cleaned is attributes else Event(event.name, cast("Attributes", cleaned), event.timestamp)
+        if cleaned is attributes and name is event.name:
+            return event
+        return Event(name, cast("Attributes", cleaned), event.timestamp)
 
     def _link(self, link: Link) -> Link:
         attributes = link.attributes or {}
@@ -171,7 +184,10 @@ class Redactor:
     def _status(self, status: Status) -> Status:
         if not isinstance(status.description, str):
             return status
-        described = self._value(STATUS_DESCRIPTION, status.description)
+        described: object = status.description
+        if self._hide is not None:
+            described = self._masked(self._hide, STATUS_DESCRIPTION, described)
+        described = self._value(STATUS_DESCRIPTION, described)
         if described is status.description:
             return status
         return Status(status.status_code, described if isinstance(described, str) else None)
@@ -198,13 +214,19 @@ class Redactor:
         return redacted
 
     def _scope(self, scope: InstrumentationScope | None) -> InstrumentationScope | None:
-        if scope is None or not scope.attributes or not self._cleans or not _may_hold_any(encode_scope(scope)):
+        if scope is None:
+            return None
+        looks = (
+            self._hook is not None or self._hide is not None or (self._cleans and _may_hold_any(encode_scope(scope)))
+        )
+        if not looks:
             return scope
-        kept: Mapping[str, object] = scope.attributes
+        kept: Mapping[str, object] = scope.attributes or {}
         cleaned = self._attributes(kept, 0)
-        if cleaned is kept:
+        name, version = self._text(scope.name), self._text(scope.version or "")
+        if cleaned is kept and name is scope.name and version == (scope.version or ""):
             return scope
-        return InstrumentationScope(scope.name, scope.version, scope.schema_url, cast("Attributes", cleaned))
+        return InstrumentationScope(name, version or None, scope.schema_url, cast("Attributes", cleaned))
 
 
 def hide_from_environment() -> Mask | None:
@@ -217,9 +239,8 @@ def hide_from_environment() -> Mask | None:
 
     def hide(key: str, value: object) -> object:
         # These say the same in other vocabularies, which OpenInference's own settings do not know.
-        if (config.hide_inputs and key.startswith(_OTHER_INPUTS)) or (
-            config.hide_outputs and key.startswith(_OTHER_OUTPUTS)
-        ):
+        is_input = key.startswith(_OTHER_INPUTS) or (key.startswith(keys.OI_EMBEDDINGS) and key.endswith(".text"))
+        if (config.hide_inputs and is_input) or (config.hide_outputs and key.startswith(_OTHER_OUTPUTS)):
             return _HIDDEN
         return config.mask(key, cast("AttributeValue", value))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from pixie_otel.exporters.named_secrets import LEAST_TOKEN, is_credential_of_pair, named_in_text
@@ -32,18 +32,17 @@ FAILED: Final = "<redaction failed>"
 _BY_NAME: Final = "by-name"
 _DEEPEST: Final = 100
 _LEVELS_OF_JSON: Final = 3
-# Also one with headers, PGP's, or one that is cut off, none of which are of the shape of a key alone.
-_KEY_BLOCK: Final = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----(?P<key>(?=.{0,400}?[A-Za-z0-9+/=]{32}).{1,20000}?)(?=-----END|\Z)",
-    re.DOTALL,
-)
 _KEY_BEGINS: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----\s*")
 _KEY_ENDS: Final = "-----END"
+_KEY_LETTERS: Final = re.compile(r"[A-Za-z0-9+/=]{32}")
+_LONGEST_KEY: Final = 20_000
+_MOST_HEADERS: Final = 1000
 _FLAG_NAME: Final = re.compile(r"--?[A-Za-z0-9_.-]{2,100}")
 _SCHEMA_KEYS: Final = frozenset(
     {"$ref", "additionalProperties", "allOf", "anyOf", "description", "enum", "format", "items", "maxLength"}
     | {"minLength", "nullable", "oneOf", "pattern", "properties", "required", "title", "type"}
 )
+_LISTS_OF_NAMES: Final = frozenset({"enum", "required"})
 _SCHEMA_TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 Found = tuple[int, int, str]
@@ -123,7 +122,7 @@ class Cleaner:
         found = [
             (match.start, _unescaped_end(text, match.start, match.end), match.pattern) for match in find_secrets(text)
         ]
-        found += ((*match.span("key"), "private-key") for match in _KEY_BLOCK.finditer(text))
+        found += _key_blocks(text)
         if self._names:
             found += ((start, end, "") for start, end in named_in_text(text))
         pieces: list[str] = []
@@ -198,12 +197,13 @@ class Cleaner:
         cleaned: list[object] = []
         changed = in_key = False
         before: object = None
+        is_pair = len(values) == 2 and name not in _LISTS_OF_NAMES
         for value in values:
             if in_key and isinstance(value, str):
                 in_key = _KEY_ENDS not in value
                 new: object = self._hidden(value) if in_key else value
             else:
-                announced = self._announced(before, value, is_pair=len(values) == 2)
+                announced = self._announced(before, value, is_pair=is_pair)
                 new = self.value(announced or name, value, depth - 1, json_levels=json_levels)
                 in_key = isinstance(value, str) and _KEY_BEGINS.fullmatch(value) is not None
             changed = changed or new is not value
@@ -252,6 +252,20 @@ def _unescaped_end(text: str, start: int, end: int) -> int:
     while end > start and text[end - 1] == "\\":
         end -= 1
     return end
+
+
+def _key_blocks(text: str) -> Iterator[Found]:
+    """Find private keys that are not of the shape of a key alone: with headers, PGP's, cut off."""
+    taken = 0
+    for begins in _KEY_BEGINS.finditer(text):
+        if begins.start() < taken:
+            continue
+        start = begins.end()
+        end = text.find(_KEY_ENDS, start, start + _LONGEST_KEY)
+        end = min(len(text), start + _LONGEST_KEY) if end < 0 else end
+        if _KEY_LETTERS.search(text, start, min(end, start + _MOST_HEADERS)) is not None:
+            taken = end
+            yield start, end, "private-key"
 
 
 def _apart(found: list[Found]) -> list[Found]:

@@ -44,7 +44,7 @@ _WORD_STARTS: Final = (
 )
 NAMED: Final = rf"{_WORD_STARTS}(?i:{_KEYS}|{_TOKENS}|{_ALONE}|(?P<token>token)){_SUFFIX}"
 """The end of a name under which a credential stands, as a pattern; the group ``token``: one that may be no secret."""
-NAME_ENDS: Final = r"""(?=\\{0,15}["'`]|[*`]{0,3}[ \t]{0,20}(?:[:=>]|%3[ADad])|[ \t])"""
+NAME_ENDS: Final = r"""(?=\\{0,15}["'`]|[*`]{0,3}[ \t]{0,20}(?:[:=>]|%3[ADad])|\s)"""
 """What follows a name within text where its value comes next: a quote, however often escaped, a sign, or a blank."""
 STEMS: Final = re.compile("(?i:key|token|cookie|pass|pwd|jwt|authoriz|secret|credential|[cx]srf|ssn)", re.ASCII)
 """What every such name holds."""
@@ -55,7 +55,9 @@ _HARMLESS_TOKEN: Final = re.compile(
 )
 _OPAQUE: Final = re.compile(r"(?=[^0-9]*+[0-9])(?=[^A-Za-z]*+[A-Za-z])[A-Za-z0-9._~+/=%$@!#:-]{8,}")
 _NO_SECRET: Final = re.compile(
-    r"(?i)\s*(?:none|null|true|false|undefined|[*•]*|<redact[^<>\n]{0,60}>|__redacted__|\[redacted\])\s*"
+    r"(?i)\s*(?:none|null|true|false|undefined|[*•]*|<redact[^<>\n]{0,60}>|__redacted__|\[redacted\]"
+    # A variable's place in a template.
+    r"|\$\{[a-z_][a-z0-9_]{0,99}\}|\{{1,2} ?[a-z_][a-z0-9_.]{0,99} ?\}{1,2})\s*"
 )
 
 
@@ -93,7 +95,8 @@ def stands_for_nothing(value: str) -> bool:
 
 # An encoder writes a tab as `\\t`, and every backslash twice.
 _ENDS: Final = (
-    rb"(?:[-_. ]?%b)?(?:[ *`]{0,20}[:=>\"'\\]|%%3[ad]| is\b| provided:|(?: block)?-----)" % _SUFFIXES.encode()
+    rb"(?:[-_. ]?%b)?(?:[ *`\t]{0,20}[:=>\"'\\]|\s+value:|%%3[ad]| is\b| provided:|(?: block)?-----)"
+    % _SUFFIXES.encode()
 )
 
 

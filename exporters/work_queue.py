@@ -4,12 +4,14 @@ What is in the queue when the process is killed by SIGKILL is lost. As long as t
 in within the last `delay` (0.1 s) and the batch that is being worked on; where it does not, at most `max_items` and
 `max_bytes`. A flush or a shutdown leaves nothing behind, so that an exit and a SIGTERM that flush lose nothing.
 
-`put`, `flush`, `shutdown` and `stats` may be called in a signal handler or a finalizer that interrupts any of them:
+`put`, `flush`, `shutdown` and `stats` may be called in a signal handler or a finalizer that interrupts any of them, and
+any of them may be left by an interrupt such as Ctrl-C:
 
 - An item is counted and put into the queue without a call between the two that an interrupt could come after.
 - The worker never takes the lock that `put` takes, so that a handler may wait for the worker while what it interrupted
   holds the lock.
-- How many are waiting is not counted but derived, so that ended = written + queued + dropped at any moment.
+- How many are waiting is not counted but derived, so that ended = written + queued + dropped at any moment. What an
+  interrupt takes out of the hands of a caller that works off the queue itself stays queued, and is dropped at shutdown.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ _BATCH_BYTES: Final = 4 * 2**20
 _UNKNOWN_SIZE: Final = 4096
 _RETRY_SECONDS: Final = 1.0
 _EXIT_SECONDS: Final = 10.0
+# An endless wait must still be a number that the system takes.
+_LONGEST_SECONDS: Final = threading.TIMEOUT_MAX / 2
 
 
 class Outcome(NamedTuple):
@@ -70,14 +74,35 @@ class _Handled(NamedTuple):
     written: int
     dropped: Counter[str]
 
+    def after(self, items: int, size: int, written: int, dropped: Counter[str]) -> _Handled:
+        """Add a batch; what its account does not explain, or claims in excess, is put right."""
+        written = max(0, min(written, items))
+        missing = items - written - dropped.total()
+        if missing < 0:
+            dropped, missing = Counter(), items - written
+        unexplained = Counter(internal_error=missing)
+        return _Handled(
+            self.items + items, self.bytes + size, self.written + written, self.dropped + dropped + unexplained
+        )
+
 
 class _Request:
     """Asks the worker to say when it has come this far."""
 
     def __init__(self, *, stop: bool) -> None:
         self.stop = stop
-        self.latch = threading.Lock()
-        self.latch.acquire()  # released by the worker
+        self._latch = threading.Lock()
+        self._latch.acquire()  # released by `answer`
+
+    def answer(self) -> None:
+        """Let whoever asked go on."""
+        # After a fork inside a flush, the child may have been told already.
+        with suppress(RuntimeError):
+            self._latch.release()
+
+    def wait(self, deadline: float | None) -> bool:
+        """Wait for the answer."""
+        return self._latch.acquire(timeout=-1 if deadline is None else max(deadline - time.monotonic(), 0.0))
 
 
 _Entry: TypeAlias = tuple[T, int] | _Request
@@ -121,26 +146,32 @@ class WorkQueue(Generic[T]):
         self._close = close
         self._closed = False
         self._reset()
-        in_child(self._reset)
+        in_child(self._renew)
+
+    def _renew(self) -> None:
+        """In a forked child: start from nothing, and wait for none of the parent's work."""
+        requests = self._requests
+        self._reset()
+        for request in requests:
+            request.answer()
 
     def _reset(self) -> None:
         """Start from nothing, with locks that nobody holds."""
         self._items: SimpleQueue[_Entry[T]] = SimpleQueue()
         self._hurry: SimpleQueue[None] = SimpleQueue()
         self._lock = threading.RLock()
-        # Held by whoever works off the queue: the thread, or a caller where no thread can be started.
-        self._role = threading.Lock()
-        self._worker: int | None = None
+        # Who works off the queue: the thread, or a caller where no thread can be started. No lock, as between its
+        # `acquire` and the `try` that releases it an interrupt could come.
+        self._worker: dict[None, int] = {}
         self._next_start = 0.0
         self._hooked = False
-        self._flushing = 0
+        self._requests: set[_Request] = set()
         self._taken = 0
         self._taken_bytes = 0
         self._refused: defaultdict[str, int] = defaultdict(int)
         self._handled = _Handled(0, 0, 0, Counter())
         self._finished = self._closed
         self._gave_up = False
-        self._said = self._closed
         self._losses = LossWatch(self.name)
 
     def put(self, item: T) -> None:
@@ -149,7 +180,6 @@ class WorkQueue(Generic[T]):
             size = self._measure(item)
             entry = item, size
             most, most_bytes, batch = self._max_items, self._max_bytes, self._max_batch
-            hurry = False
             with self._lock:
                 handled = self._handled
                 waiting = self._taken - handled.items
@@ -161,13 +191,13 @@ class WorkQueue(Generic[T]):
                 if waiting >= most or (waiting and used + size > most_bytes):
                     self._refused["queue_full"] += 1
                     return
-                hurry = waiting + 1 == batch or used < _BATCH_BYTES <= used + size
+                hurry = waiting + 1 >= batch or used + size >= _BATCH_BYTES
                 self._taken += 1
                 self._taken_bytes += size
                 self._items.put(entry)
-            if hurry:
+            if hurry and self._hurry.empty():
                 self._hurry.put(None)
-            if not self._role.locked():
+            if not self._worker:
                 self._start()
         except Exception as error:  # noqa: BLE001 - whoever ends a span must not hear of it
             internal_error(f"putting a span into the queue of {self.name}", error)
@@ -181,7 +211,7 @@ class WorkQueue(Generic[T]):
         Returns:
             Whether it is; ``False`` at once where the worker itself asks.
         """
-        if self._worker == threading.get_ident():
+        if self._is_worker():
             return False
         return self._waiting() == 0 or self._request(stop=False, timeout=timeout)
 
@@ -198,10 +228,10 @@ class WorkQueue(Generic[T]):
             self._closed = True
         if not self._finished and not self._gave_up and not self._request(stop=True, timeout=timeout):
             self._gave_up = not self._finished
-        if (self._finished or self._gave_up) and not self._said:
-            # By the caller, which would not wait for the worker to say it.
-            self._said = True
-            self._losses.look(self.stats().dropped, last=True)
+            # Where there is no worker, nobody else would close.
+            self._work_here(None)
+        # By the caller, which would not wait for the worker to say it.
+        self._losses.look(self.stats().dropped, last=True)
         return self._finished and not self._gave_up
 
     def stats(self) -> QueueStats:
@@ -230,26 +260,27 @@ class WorkQueue(Generic[T]):
             internal_error(f"measuring a span for {self.name}", error)
             return _UNKNOWN_SIZE
 
+    def _is_worker(self) -> bool:
+        return self._worker.get(None) == threading.get_ident()
+
     def _request(self, *, stop: bool, timeout: float | None) -> bool:
         # Nothing runs beside the main thread once the interpreter takes itself apart: waiting would be for ever.
-        if self._worker == threading.get_ident() or sys.is_finalizing():
+        if self._is_worker() or sys.is_finalizing():
             return False
-        deadline = None if timeout is None else time.monotonic() + min(max(timeout, 0.0), threading.TIMEOUT_MAX)
+        # This way round, what is no number is no time.
+        deadline = None if timeout is None else time.monotonic() + min(max(0.0, timeout), _LONGEST_SECONDS)
         request = _Request(stop=stop)
-        with self._lock:
-            self._flushing += 1
         try:
+            self._requests.add(request)
             self._items.put(request)
             self._hurry.put(None)
-            if not self._role.locked() and not (self._waiting() and self._start()):
+            if not self._worker and not (self._waiting() and self._start()):
                 self._work_here(deadline)
             if self._finished:
                 return stop or self._waiting() == 0
-            left = -1 if deadline is None else max(deadline - time.monotonic(), 0.0)
-            return request.latch.acquire(timeout=left)
+            return request.wait(deadline)
         finally:
-            with self._lock:
-                self._flushing -= 1
+            self._requests.discard(request)
 
     def _start(self) -> bool:
         """Start the worker; ``False`` where one was started just now or none can be."""
@@ -263,7 +294,7 @@ class WorkQueue(Generic[T]):
                 before_exit_of_child(self._flush_at_exit)
             thread = threading.Thread(
                 target=self._run,
-                args=(self._items, self._hurry, self._role),
+                args=(self._items, self._hurry, self._worker),
                 name=f"pixie-otel {self.name}",
                 daemon=True,
             )
@@ -276,14 +307,14 @@ class WorkQueue(Generic[T]):
     def _flush_at_exit(self) -> None:
         self.flush(_EXIT_SECONDS)
 
-    def _run(self, items: SimpleQueue[_Entry[T]], hurry: SimpleQueue[None], role: threading.Lock) -> None:
-        if not role.acquire(timeout=_RETRY_SECONDS):
-            return
-        self._worker = threading.get_ident()
+    def _run(self, items: SimpleQueue[_Entry[T]], hurry: SimpleQueue[None], worker: dict[None, int]) -> None:
+        me = {None: threading.get_ident()}
         try:
+            if worker.setdefault(None, me[None]) != me[None]:
+                return
             with untraced():
                 # A fork inside `handle` leaves this thread in the child, where the queue is another one.
-                while items is self._items and not self._finished:
+                while items is self._items and not self._finished and not self._gave_up:
                     try:
                         first = items.get()
                         if not isinstance(first, _Request):
@@ -293,33 +324,42 @@ class WorkQueue(Generic[T]):
                         del first
                     except BaseException as error:  # noqa: BLE001 - a worker that dies takes everything after with it
                         internal_error(f"working off the queue of {self.name}", error)
+            if self._gave_up:
+                self._finish()
         finally:
-            self._leave(items, role)
+            if worker == me:
+                worker.clear()
+            self._leave(items)
 
     def _work_here(self, deadline: float | None) -> None:
         """Be the worker in the calling thread, until the queue is empty or the time is over."""
-        items, role = self._items, self._role
-        if not role.acquire(blocking=False):
-            return
-        self._worker = threading.get_ident()
+        items, worker, me = self._items, self._worker, {None: threading.get_ident()}
         try:
+            if worker.setdefault(None, me[None]) != me[None]:
+                return
             with untraced(), suppress(Empty):
-                while not self._finished and (deadline is None or time.monotonic() <= deadline):
+                while not self._finished and not self._gave_up and not self._is_late(deadline):
                     self._turn(items.get_nowait(), items)
+            if self._gave_up:
+                self._finish()
         finally:
-            self._leave(items, role)
+            if worker == me:
+                worker.clear()
+            self._leave(items)
 
-    def _leave(self, items: SimpleQueue[_Entry[T]], role: threading.Lock) -> None:
-        if items is self._items:
-            self._worker = None
-        role.release()
+    def _is_late(self, deadline: float | None) -> bool:
+        return deadline is not None and self._waiting() > 0 and time.monotonic() > deadline
+
+    def _leave(self, items: SimpleQueue[_Entry[T]]) -> None:
+        """Care for what came too late for the last turn."""
+        # A thread that was started meanwhile found a worker, and is gone.
+        self._next_start = 0.0
         if self._finished:
-            # A request that came too late for its turn must not wait.
             with suppress(Empty):
                 while True:
                     entry = items.get_nowait()
                     if isinstance(entry, _Request):
-                        entry.latch.release()
+                        entry.answer()
         elif items is self._items and not items.empty():
             self._start()
 
@@ -330,7 +370,7 @@ class WorkQueue(Generic[T]):
                 hurry.get_nowait()
         # Looked at after the reminders were thrown away: what they reminded of is seen here, or comes with a new one.
         used = self._taken_bytes - self._handled.bytes
-        if self._flushing or self._closed or items.qsize() + 1 >= self._max_batch or used >= _BATCH_BYTES:
+        if self._requests or self._closed or items.qsize() + 1 >= self._max_batch or used >= _BATCH_BYTES:
             return
         with suppress(Empty):
             hurry.get(timeout=self._delay)
@@ -350,35 +390,32 @@ class WorkQueue(Generic[T]):
             if batch:
                 self._work(batch, size)
         finally:
-            if self._gave_up or (isinstance(entry, _Request) and entry.stop):
-                self._finish()
             if isinstance(entry, _Request):
-                entry.latch.release()
+                if entry.stop:
+                    self._finish()
+                self._requests.discard(entry)
+                entry.answer()
         # Not while a flush or a shutdown waits: it may be a signal handler's, and what it interrupted may hold the lock
         # of the application's logging.
-        if not self._closed and (isinstance(entry, _Request) or not self._flushing):
+        if not self._closed and not self._requests:
             self._losses.look(self.stats().dropped)
 
     def _work(self, batch: list[T], size: int) -> None:
-        count = len(batch)
-        outcome = Outcome(0, {"internal_error": count})
+        items = self._items
+        written, dropped = 0, Counter[str]()
         try:
             outcome = self._handle(batch)
+            written, dropped = outcome.written, Counter(outcome.dropped)
         except Exception as error:  # noqa: BLE001 - the next batch may fare better
             internal_error(f"writing a batch to {self.name}", error)
         finally:
-            # Counted whatever happens, also where a caller that works here is interrupted.
-            before = self._handled
-            dropped = before.dropped + Counter(outcome.dropped)
-            missing = count - outcome.written - sum(outcome.dropped.values())
-            if missing > 0:
-                dropped["internal_error"] += missing
-            written = before.written + outcome.written + min(missing, 0)
-            self._handled = _Handled(before.items + count, before.bytes + size, written, dropped)
+            # Counted whatever happens, but not in a child that was forked by the handler: there it is the parent's.
+            if items is self._items:
+                self._handled = self._handled.after(len(batch), size, written, dropped)
 
     def _finish(self) -> None:
         try:
-            if self._close is not None:
+            if self._close is not None and not self._finished:
                 self._close()
         except Exception as error:  # noqa: BLE001 - what was written stays written
             internal_error(f"closing {self.name}", error)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from types import FunctionType, MethodType
 from typing import Any, Final, TypeAlias
 
 from pixie_otel.tracing.arguments import argument_names
@@ -15,7 +16,7 @@ from pixie_otel.tracing.calls import CallPlan, call
 from pixie_otel.tracing.rebuild import replayed_call
 from pixie_otel.tracing.replay import active
 from pixie_otel.tracing.runtime import current
-from pixie_otel.tracing.type_facts import type_name, type_of
+from pixie_otel.tracing.type_facts import static, type_name, type_of
 
 __all__ = ["BoundEnclosed", "Enclosed", "Replay", "callable_name", "enclose", "method_parts"]
 
@@ -60,6 +61,19 @@ class Enclosed(_wrapt.FunctionWrapper):  # type: ignore[misc] # no types
         return self if copied is self.__wrapped__ else enclose(copied, self._self_plan, self._self_replays)
 
 
+class EnclosedObject(Enclosed):
+    """An enclosed object of a class with a `__call__` of its own, which frameworks look at to see how to call it."""
+
+    def __init__(self, wrapped: Any, plan: CallPlan, replays: Replay | None) -> None:  # noqa: ANN401 - any such object
+        Enclosed.__init__(self, wrapped, plan, replays)
+        self._self_call = Enclosed(MethodType(static(type(wrapped), "__call__"), wrapped), plan, replays)
+
+    @property
+    def __call__(self) -> Any:  # noqa: ANN401 - it passes for the method
+        """The method; it is what a call calls."""
+        return self._self_call
+
+
 def enclose(function: object, plan: CallPlan, replays: Replay | None = None) -> Any:  # noqa: ANN401 - it passes for the callable
     """Give a callable that passes for another one and records its calls.
 
@@ -72,7 +86,9 @@ def enclose(function: object, plan: CallPlan, replays: Replay | None = None) -> 
     if method is not None:
         make, inner = method
         return make(enclose(inner, plan, replays))
-    return Enclosed(function, plan, replays)
+    # A method that is something else than a function, as of builtins, tells frameworks nothing.
+    of_object = type(static(type(function), "__call__")) is FunctionType
+    return (EnclosedObject if of_object else Enclosed)(function, plan, replays)
 
 
 def method_parts(function: Any) -> tuple[Callable[[Any], Any], Any] | None:  # noqa: ANN401 - anything
@@ -99,12 +115,13 @@ def callable_name(function: object) -> str:
 
 def _around(wrapped: Any, plan: CallPlan, replays: Replay | None) -> Callable[..., Any]:  # noqa: ANN401 - any callable
     """Give what is called in place of a callable, in the form that wrapt asks for."""
-    plans: list[CallPlan] = []
+    plans: tuple[CallPlan, CallPlan] | None = None
 
     def plan_for(bound: bool) -> CallPlan:  # noqa: FBT001 - one of two
-        if not plans:
+        nonlocal plans
+        if plans is None:
             names = argument_names(wrapped)
-            plans.extend(replace(plan, arguments=names) for names in (names, names.bound()))
+            plans = replace(plan, arguments=names), replace(plan, arguments=names.bound())
         return plans[bound]
 
     def around(function: Any, instance: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401 - as wrapt asks for it

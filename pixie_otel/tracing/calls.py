@@ -61,6 +61,9 @@ def begin(plan: CallPlan, args: tuple[object, ...], kwargs: dict[str, Any]) -> O
         opened.attach()
     except Exception as fault:  # noqa: BLE001 - the call is made anyway
         report("recording the arguments of a call", fault)
+    except BaseException:  # a signal handler's
+        leave_unfinished(opened)
+        raise
     return opened
 
 
@@ -83,7 +86,8 @@ def call(plan: CallPlan, function: Callable[..., Any], args: tuple[Any, ...], kw
         Its result, or a stand-in for a stream. What it raises goes through.
     """
     # The functions called here guard themselves. What is caught is that they could not even be entered, as the stack is
-    # at its end; nobody can be told then, and the application may well manage with what is left.
+    # at its end; nobody can be told then, and the application may well manage with what is left. Or that a signal
+    # handler raised in the middle of them, which goes through, and leaves nothing behind.
     opened = None
     try:  # noqa: SIM105 - a context manager is one more call, and the stack may be at its end
         opened = begin(plan, args, kwargs)
@@ -98,9 +102,15 @@ def call(plan: CallPlan, function: Callable[..., Any], args: tuple[Any, ...], kw
             fail(opened, error)
         except Exception:  # noqa: BLE001 - see above
             leave_unfinished(opened)
+        except BaseException:
+            leave_unfinished(opened)
+            raise
         raise
     try:
         return settle(opened, result)
     except Exception:  # noqa: BLE001 - see above
         leave_unfinished(opened)
         return result
+    except BaseException:
+        leave_unfinished(opened)
+        raise

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
@@ -37,7 +38,6 @@ _UNASKED: Final = frozenset(
         "crewai",
         "dspy",
         "google_genai",
-        "google_generativeai",
         "groq",
         "haystack",
         "langchain",
@@ -61,6 +61,14 @@ _UNASKED: Final = frozenset(
         "writer",
     }
 )
+# Distributions name one library differently.
+_OTHER_NAMES: Final[Mapping[str, str]] = {"google_generativeai": "google_genai", "llamaindex": "llama_index"}
+# OpenLLMetry's takes its word from this variable only, and OpenTelemetry's own from the next two: what is recorded is in
+# the spans, and not in log records beside them, with the newest conventions only.
+_OPENLLMETRY_CONTENT: Final = "TRACELOOP_TRACE_CONTENT"
+_OFFICIAL_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_CONVENTIONS: Final = "OTEL_SEMCONV_STABILITY_OPT_IN"
+_NEWEST: Final = "gen_ai_latest_experimental"
 _HIDDEN: Final = frozenset(
     {
         "hide_choices",
@@ -84,6 +92,8 @@ class _Active:
 
 
 _active: dict[str, _Active] = {}
+# The environment's variables that were set here: to what, and what they were before.
+_variables: dict[str, tuple[str, str | None]] = {}
 
 
 def activate(
@@ -105,14 +115,13 @@ def activate(
     problems: list[Problem] = []
     found = _found(problems) if wanted else {}
     names = _names(wanted, found, problems)
-    for name in [name for name in _active if name not in names]:
-        _switch_off(name, problems)
-    for name in names:
-        active = _active.get(name)
-        if active is not None and (active.provider is not provider or active.capture_content != capture_content):
+    for name, active in list(_active.items()):
+        if name not in names or active.provider is not provider or active.capture_content != capture_content:
             _switch_off(name, problems)
-            active = None
-        if active is None:
+    if not _active:
+        _give_back_variables()
+    for name in names:
+        if name not in _active:
             _switch_on(name, found[name], _Wish(provider, capture_content, wanted is not True), problems)
     return problems
 
@@ -138,7 +147,7 @@ def _found(problems: list[Problem]) -> dict[str, list[EntryPoint]]:
     """List what is installed by name, the preferred one first."""
     found: dict[str, list[EntryPoint]] = {}
     try:
-        for entry_point in entry_points(group=_GROUP):
+        for entry_point in _listed(_places()):
             found.setdefault(_normal(entry_point.name), []).append(entry_point)
     except Exception as error:  # noqa: BLE001 - the metadata of any distribution that is installed may be broken
         problems.append(Problem(f"what is installed cannot be listed, and nothing is instrumented: {error!r}", error))
@@ -147,10 +156,28 @@ def _found(problems: list[Problem]) -> dict[str, list[EntryPoint]]:
     return found
 
 
+@lru_cache(maxsize=1)
+def _listed(_places: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=_GROUP))
+
+
+def _places() -> tuple[tuple[str, int], ...]:
+    """Say where distributions are looked for, and when each place last changed.
+
+    Looking through them takes long, and a capture may do it for every test; yet more can be installed meanwhile.
+    """
+    places: list[tuple[str, int]] = []
+    for path in sys.path:
+        try:
+            places.append((path, os.stat(path or ".").st_mtime_ns))  # noqa: PTH116 - entries need not be paths
+        except (OSError, ValueError):
+            places.append((path, 0))
+    return tuple(places)
+
+
 def _normal(name: str) -> str:
-    # Distributions spell the name of one library differently: `google-genai`, `google_genai`.
     normal = name.strip().lower().replace("-", "_")
-    return "llama_index" if normal == "llamaindex" else normal
+    return _OTHER_NAMES.get(normal, normal)
 
 
 def _rank(entry_point: EntryPoint) -> int:
@@ -195,6 +222,7 @@ def _switch_on(name: str, candidates: Iterable[EntryPoint], wish: _Wish, problem
             LOGGER.debug("%s is instrumented already, by %s", name, candidate.value)
             return
     unmet: list[str] = []
+    cause: Exception | None = None
     for candidate in candidates:
         try:
             refusal = _instrument(name, candidate, wish)
@@ -207,16 +235,18 @@ def _switch_on(name: str, candidates: Iterable[EntryPoint], wish: _Wish, problem
         LOGGER.debug("%s is not instrumented: %s", name, refusal.reason)
         if wish.by_name or not refusal.missing:
             unmet.append(f"{_origin(candidate)}: {refusal.reason}")
+            cause = cause or refusal.cause
     if unmet:
-        problems.append(Problem(f"{name} is not instrumented, its calls are not traced: {'; '.join(unmet)}"))
+        problems.append(Problem(f"{name} is not instrumented, its calls are not traced: {'; '.join(unmet)}", cause))
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why an instrumentor does not fit what is installed."""
+    """Why an instrumentor cannot be had, so that the next one is asked."""
 
     reason: str
     missing: bool
+    cause: Exception | None = None
 
 
 def _instrument(name: str, entry_point: EntryPoint, wish: _Wish) -> _Refusal | None:
@@ -224,12 +254,18 @@ def _instrument(name: str, entry_point: EntryPoint, wish: _Wish) -> _Refusal | N
     refusal = _conflict_of(entry_point)
     if refusal is not None:
         return refusal
-    instrumentor = entry_point.load()()
+    try:
+        instrumentor = entry_point.load()()
+    except Exception as error:  # noqa: BLE001 - whatever it needs and does not find
+        return _Refusal(f"{type(error).__name__}: {error}", missing=False, cause=error)
     if getattr(instrumentor, "is_instrumented_by_opentelemetry", False):
         return None
     arguments: dict[str, Any] = {"tracer_provider": wish.provider, "raise_exception_on_conflict": True}
-    if not wish.capture_content:
-        arguments.update(_without_content(entry_point))
+    rank = _rank(entry_point)
+    if rank == 0 and not wish.capture_content:
+        arguments["config"] = hiding_config()
+    elif rank > 0:
+        _set_variables(capture_content=wish.capture_content)
     try:
         instrumentor.instrument(**arguments)
     except Exception as error:
@@ -260,13 +296,31 @@ def _refusal(conflict: Any) -> _Refusal:  # noqa: ANN401 - a class that changed 
     return _Refusal(str(conflict), missing=not found)
 
 
-def _without_content(entry_point: EntryPoint) -> dict[str, Any]:
-    """Give the arguments that keep inputs and outputs out of the spans."""
-    if _rank(entry_point) != 0:
-        # OpenLLMetry's records content unless told otherwise, and takes its word from the environment only.
-        os.environ.setdefault("TRACELOOP_TRACE_CONTENT", "false")
-        return {}
-    return {"config": hiding_config()}
+def _set_variables(*, capture_content: bool) -> None:
+    """Tell instrumentation that asks the environment whether content is recorded, where nobody has said it there."""
+    if not capture_content:
+        if not os.environ.get(_OPENLLMETRY_CONTENT):
+            _set_variable(_OPENLLMETRY_CONTENT, "false")
+    elif not os.environ.get(_OFFICIAL_CONTENT):
+        _set_variable(_OFFICIAL_CONTENT, "SPAN_ONLY")
+        conventions = os.environ.get(_CONVENTIONS, "")
+        if "gen_ai" not in conventions:
+            _set_variable(_CONVENTIONS, f"{conventions},{_NEWEST}".lstrip(","))
+
+
+def _set_variable(name: str, value: str) -> None:
+    _variables[name] = value, os.environ.get(name)
+    os.environ[name] = value
+
+
+def _give_back_variables() -> None:
+    for name, (value, before) in _variables.items():
+        if os.environ.get(name) == value:
+            if before is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = before
+    _variables.clear()
 
 
 def _is_on(entry_point: EntryPoint) -> bool:

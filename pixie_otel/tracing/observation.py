@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextvars import Token
 from types import TracebackType
 from typing import Final, Self
 
@@ -15,7 +14,7 @@ from pixie_otel.diagnostics import warn
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.tracing.labels import Kind, end_attributes, kind_attribute, text_of
 from pixie_otel.tracing.runtime import current
-from pixie_otel.tracing.spans import AttributeValue, OpenSpan, report, start_span
+from pixie_otel.tracing.spans import AttributeValue, OpenSpan, attach, leave_unfinished, report, start_span
 from pixie_otel.tracing.values import encode_arguments, plain_value
 
 __all__ = ["Observation", "start_observation"]
@@ -83,6 +82,9 @@ class Observation:
             self._start()
         except Exception as fault:  # noqa: BLE001 - the block is run anyway
             report("starting an observation", fault)
+        except BaseException as error:  # a signal handler's; the block is not run
+            self.__exit__(type(error), error, None)
+            raise
         return self
 
     def __exit__(
@@ -92,6 +94,12 @@ class Observation:
             self._finish(error)
         except Exception as fault:  # noqa: BLE001 - what the block raised goes through
             report("ending an observation", fault)
+        except BaseException:  # a signal handler's, in the middle
+            if self._place is not None:
+                self._place.leave()
+            if self._opened is not None:
+                leave_unfinished(self._opened)
+            raise
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -115,14 +123,15 @@ class Observation:
         opened.prepare(self._end, documents=self._kind == "RETRIEVER", keeps_output=True)
         if self._input is not None:
             opened.put_input(self._input)
-        self._place = _Place(opened.context)
+        self._place = _Place()
+        self._place.enter(opened.context)
 
     def _finish(self, error: BaseException | None) -> None:
-        place, self._place = self._place, None
         if self._opened is None:
             return
-        if place is not None:
-            place.leave()
+        if self._place is not None:
+            self._place.leave()
+            self._place = None
         if self._metadata:
             self._opened.attributes[keys.METADATA] = encode_arguments(self._metadata).text
         self._opened.finish(error)
@@ -132,44 +141,34 @@ class _Place:
     """Where an observation is the current one.
 
     A generator may be left in the middle of a block, and blocks then end in another order than they began, or in
-    another task. So whoever leaves looks whether somebody else came after it, and whether the one before it is gone.
+    another task. So whoever leaves looks whether it is here at all, and whether a later one has not ended yet.
     """
 
-    __slots__ = ("_token", "context", "gone", "outer")
+    __slots__ = ("gone", "outer")
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self) -> None:
         self.gone = False
         self.outer = otel_context.get_current()
-        self.context = otel_context.set_value(_KEY, self, context)
-        self._token: Token[Context] = otel_context.attach(self.context)
+
+    def enter(self, context: Context) -> None:
+        """Make the observation's context the current one."""
+        attach(otel_context.set_value(_KEY, self, context))
 
     def leave(self) -> None:
-        """Make current what was current before, unless a later one is and will do so."""
+        """Make current what was current before; where a later block has not ended, it is for that one to do so."""
         self.gone = True
-        innermost = otel_context.get_current().get(_KEY)
-        if isinstance(innermost, _Place) and not innermost.gone and innermost.inside(self):
-            return
-        try:
-            self._token.var.reset(self._token)
-        except ValueError:
-            # Another task's context; it is a copy of the one in which the block began, or never had it.
-            if otel_context.get_current() is not self.context:
+        later: _Place | None = None
+        place: object = otel_context.get_current().get(_KEY)
+        while place is not self:
+            if not isinstance(place, _Place):  # another context, which never had it
                 return
-            otel_context.attach(self.outer)
-        except Exception:  # noqa: BLE001 - another way of keeping the context, which has tokens of its own
-            otel_context.detach(self._token)
-        now = otel_context.get_current()
-        while isinstance(before := now.get(_KEY), _Place) and before.gone and now is before.context:
-            now = before.outer
-            otel_context.attach(now)
-
-    def inside(self, other: _Place) -> bool:
-        place: object = self.outer.get(_KEY)
-        while isinstance(place, _Place):
-            if place is other:
-                return True
+            if not place.gone:
+                later = place
             place = place.outer.get(_KEY)
-        return False
+        if later is None:
+            attach(self.outer)
+        else:
+            later.outer = self.outer
 
 
 def start_observation(

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
@@ -15,11 +15,13 @@ from pixie_otel.tracing.calls import CallPlan, begin, call, fail
 from pixie_otel.tracing.labels import Kind, end_attributes, kind_attribute, text_of
 from pixie_otel.tracing.spans import leave_unfinished, report
 from pixie_otel.tracing.streams import settle
-from pixie_otel.tracing.type_facts import static
+from pixie_otel.tracing.type_facts import class_dict, type_name
 
 __all__ = ["observe"]
 
 T = TypeVar("T")
+# The interpreter's flag of classes that are not built in; those stay as they are, and are called through a stand-in.
+_MADE_BY_A_STATEMENT: Final = 1 << 9
 
 
 @overload
@@ -108,8 +110,8 @@ def _observed(function: Any, plan_of: Callable[[str, ArgumentNames], CallPlan]) 
         warn("observe", f"observe can decorate what can be called; a {type(function).__name__} stays as it is")
         return function
     plan = plan_of(callable_name(function), argument_names(function))
-    making: Any = function
-    if issubclass(type(function), type) and _observe_making(making, plan):
+    if issubclass(type(function), type) and function.__flags__ & _MADE_BY_A_STATEMENT:
+        _observe_making(function, plan)
         return function
     simple = _enclosed_function(function, plan)
     return enclose(function, plan) if simple is None else simple
@@ -127,45 +129,32 @@ def _enclosed_function(function: Any, plan: CallPlan) -> Any:  # noqa: ANN401 - 
     return _async(function, plan) if inspect.iscoroutinefunction(function) else _sync(function, plan)
 
 
-def _observe_making(made: type[Any], plan: CallPlan) -> bool:
-    """Have a class record how its instances are made, and say whether it can.
+def _observe_making(made: type[Any], plan: CallPlan) -> None:
+    """Have a class record how its instances are made.
 
-    The class stays the object that it is, as pickles of instances, `super`, `except` and annotations need it to.
+    The class stays the object that it is, as pickles of instances, `super`, `except` and annotations need it to. It
+    gets no method that it did not have: other base classes, decorators and protocols look for what is not there.
     """
-    original = static(made, "__init__")
-    # What takes the arguments of a class without a method of its own is `__new__`, where that is not `object`'s either.
-    ignores = original is object.__init__ and static(made, "__new__") is not object.__dict__["__new__"]
+    original: Any = class_dict(made).get("__init__")
+    if type(original) is not FunctionType:
+        name = type_name(made)
+        warn(f"observe-class:{name}", f"observe stands on {name}, which has no __init__ of its own to be recorded")
+        return
 
     @functools.wraps(original)
     def initialize(self: object, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the class takes
         if type(self) is not made:
-            return original(self) if ignores else original(self, *args, **kwargs)
+            return original(self, *args, **kwargs)
         given: list[Any] = []
 
         def make(*args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - likewise
-            given.append(original(self) if ignores else original(self, *args, **kwargs))
+            given.append(original(self, *args, **kwargs))
             return self
 
         call(plan, make, args, kwargs)
         return given[0]
 
-    if type(original) is not FunctionType:
-        _sign(initialize, made)
-    try:
-        made.__init__ = initialize
-    except TypeError:  # a builtin
-        return False
-    return True
-
-
-def _sign(method: Callable[..., Any], made: type[Any]) -> None:
-    """Have a method of a class say that it takes what the class takes."""
-    try:
-        taken = inspect.signature(made)
-    except ValueError:
-        return
-    receiver = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    method.__signature__ = taken.replace(parameters=[receiver, *taken.parameters.values()])  # type: ignore[attr-defined] # `inspect` looks for it
+    made.__init__ = initialize
 
 
 def _sync(function: Callable[..., Any], plan: CallPlan) -> Callable[..., Any]:
@@ -194,11 +183,17 @@ def _async(function: Callable[..., Any], plan: CallPlan) -> Callable[..., Any]:
                 fail(opened, error)
             except Exception:  # noqa: BLE001 - as above
                 leave_unfinished(opened)
+            except BaseException:
+                leave_unfinished(opened)
+                raise
             raise
         try:
             return settle(opened, result)
         except Exception:  # noqa: BLE001 - as above
             leave_unfinished(opened)
             return result
+        except BaseException:
+            leave_unfinished(opened)
+            raise
 
     return observed

@@ -32,6 +32,7 @@ __all__ = [
     "NO_ERRORS",
     "AttributeValue",
     "OpenSpan",
+    "attach",
     "detach",
     "end_unfinished",
     "leave_unfinished",
@@ -107,13 +108,13 @@ class OpenSpan:
 
     def attach(self) -> None:
         """Make it the current span."""
-        self._token = otel_context.attach(self.context)
+        self._token = attach(self.context)
 
     def detach(self) -> None:
         """Make the span before it current again, where this is still the context in which it was attached."""
-        token, self._token = self._token, None
-        if token is not None:
-            detach(token)
+        if self._token is not None:
+            detach(self._token)
+            self._token = None
 
     def put_input(self, value: object) -> None:
         """Keep a value as the span's input, as it is now."""
@@ -230,14 +231,24 @@ def _cut(text: str) -> str:
     return f"{text[:half]}…{text[-half:]}"
 
 
+def attach(context: Context) -> Token[Context]:
+    """Make a context the current one, or change nothing, whatever a signal handler raises in the middle."""
+    outer = otel_context.get_current()
+    try:
+        return otel_context.attach(context)
+    except BaseException:
+        otel_context.attach(outer)
+        raise
+
+
 def detach(token: Token[Context]) -> None:
-    """Undo an attachment; nothing happens where this is another context, which never had it.
+    """Undo an attachment; nothing happens where that was done already, or in another context, which never had it.
 
     OpenTelemetry's own function logs an error there, although leaving a context behind is all that was wanted.
     """
     try:
         token.var.reset(token)
-    except ValueError:
+    except (RuntimeError, ValueError):
         return
     except Exception:  # noqa: BLE001 - another way of keeping the context, which has tokens of its own
         otel_context.detach(token)
@@ -245,7 +256,8 @@ def detach(token: Token[Context]) -> None:
 
 def leave_unfinished(opened: OpenSpan) -> None:
     """Leave it to the next span, or to the end, to end this one; takes no lock."""
-    opened._ended_at = time_ns()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the two are one
+    opened._ended = True  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the two are one
+    opened._ended_at = time_ns()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - likewise
     _unfinished.append(opened)
     try:  # noqa: SIM105 - a context manager is one more call, and the stack may be at its end
         opened.detach()
@@ -260,7 +272,8 @@ def end_unfinished() -> None:
             opened = _unfinished.popleft()
         except IndexError:  # another thread was quicker
             return
-        opened._end()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the two are one
+        if opened.span.is_recording():  # it may have been left just after its end
+            opened._end()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the two are one
 
 
 def report(where: str, fault: BaseException) -> None:

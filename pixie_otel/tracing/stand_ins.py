@@ -48,11 +48,12 @@ class StandIn:
     def __format__(self, specification: str) -> str:
         return format(self.pixie_stream, specification)
 
-    def __eq__(self, other: object) -> bool:
-        return bool(self.pixie_stream == other)
+    # An iterator over an array compares item by item.
+    def __eq__(self, other: object) -> Any:  # noqa: ANN401 - whatever the stream says
+        return self.pixie_stream == other
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def __ne__(self, other: object) -> Any:  # noqa: ANN401 - likewise
+        return self.pixie_stream != other
 
     def __hash__(self) -> int:
         return hash(self.pixie_stream)

@@ -11,7 +11,7 @@ from typing import Final
 
 from pixie_otel.tracing.type_facts import MISSING, loaded, mro, static
 
-__all__ = ["PLAIN_TYPES", "StreamKind", "is_stand_in_for_anything", "stream_kind"]
+__all__ = ["PLAIN_TYPES", "StreamKind", "is_of_database", "is_stand_in_for_anything", "stream_kind"]
 
 
 class StreamKind(Enum):
@@ -57,6 +57,11 @@ def is_stand_in_for_anything(kind: type) -> bool:
     return id(kind) in _PROXIES or (_has(kind, "__next__") and _has(kind, "__anext__"))
 
 
+def is_of_database(kind: type) -> bool:
+    """Say whether a type is that of a database's connection or cursor."""
+    return _has(kind, "execute") and (_has(kind, "fetchone") or _has(kind, "cursor"))
+
+
 def _inside(value: object, kind: type) -> object:
     """Give what a proxy of wrapt's or of ours is around, as instrumentations' own streams are; `MISSING` for others."""
     if static(kind, "pixie_stream") is not MISSING:
@@ -71,8 +76,8 @@ def _inside(value: object, kind: type) -> object:
 
 
 def _kind_of(kind: type) -> StreamKind | None:
-    if any(base is _FILE for base in mro(kind)) or (_has(kind, "fetchone") and _has(kind, "execute")):
-        # Functions written in C take a file or a database's cursor by its very type.
+    # Functions written in C take a file or a database's cursor by its very type.
+    if any(base is _FILE for base in mro(kind)) or is_of_database(kind):
         return None
     if _has(kind, "_asyncio_future_blocking"):
         return StreamKind.FUTURE

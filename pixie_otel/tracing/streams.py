@@ -17,7 +17,7 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.trace import set_span_in_context
 
-from pixie_otel.tracing.spans import NO_ERRORS, OpenSpan, detach, end_unfinished, report
+from pixie_otel.tracing.spans import NO_ERRORS, OpenSpan, attach, detach, end_unfinished, report
 from pixie_otel.tracing.stream_kinds import StreamKind, stream_kind
 from pixie_otel.tracing.type_facts import MISSING
 from pixie_otel.tracing.values import Encoded, encode_value
@@ -95,7 +95,7 @@ class Follower:
             if self._mine is None or outer is not self._outer:
                 self._outer, self._mine = outer, set_span_in_context(self.opened.span, outer)
             context = self._mine
-        return otel_context.attach(context), context
+        return attach(context), context
 
     def leave(self, entered: tuple[Token[Context], Context]) -> None:
         """Give the context back to whoever takes the steps, and remember what the stream made of it."""
@@ -284,6 +284,9 @@ def advance(follower: Follower, role: Role, step: Callable[..., Any], args: tupl
             instead = role.ended(follower, error)
         except Exception as fault:  # noqa: BLE001 - what the stream raised goes through
             report("following a stream", fault)
+        except BaseException:  # a signal handler's
+            _step_out(entered)
+            raise
         if instead is MISSING:
             raise
         raise StopIteration(instead) from None
@@ -293,7 +296,15 @@ def advance(follower: Follower, role: Role, step: Callable[..., Any], args: tupl
         role.gave(follower, given)
     except Exception as fault:  # noqa: BLE001 - what the stream gave goes through
         report("following a stream", fault)
+    except BaseException:  # likewise
+        _step_out(entered)
+        raise
     return given
+
+
+def _step_out(entered: tuple[Token[Context], Context] | None) -> None:
+    if entered is not None:
+        detach(entered[0])
 
 
 def settle(opened: OpenSpan, result: object) -> Any:  # noqa: ANN401 - what the application called for

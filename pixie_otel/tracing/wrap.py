@@ -11,7 +11,7 @@ from pixie_otel.tracing.labels import shown, text_of
 from pixie_otel.tracing.replay import active
 from pixie_otel.tracing.runtime import Runtime, current
 from pixie_otel.tracing.spans import report, start_span
-from pixie_otel.tracing.stream_kinds import PLAIN_TYPES, is_stand_in_for_anything, stream_kind
+from pixie_otel.tracing.stream_kinds import PLAIN_TYPES, is_of_database, is_stand_in_for_anything, stream_kind
 from pixie_otel.tracing.streams import follow
 
 __all__ = ["Purpose", "wrap"]
@@ -83,7 +83,8 @@ def wrap(
 
 
 def _is_callable(data: object) -> bool:
-    return callable(data) and not is_stand_in_for_anything(type(data))
+    # The connections of sqlite3 can be called, and what else is for connections takes them by their very type.
+    return callable(data) and not is_stand_in_for_anything(type(data)) and not is_of_database(type(data))
 
 
 def _attributes(purpose: object, name: str, description: object) -> dict[str, str]:

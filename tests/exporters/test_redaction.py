@@ -55,7 +55,24 @@ OTHER_NAMES = [
     *("input.value", "gen_ai.usage.input_tokens", "tokenizer", "keyboard", "next_page_token", "has_passwords_changed"),
     *("monkey", "x_key"),
 ]
-SPOTS = ["{}", '{{"{}": ', "{}: ", "{}="]
+SPOTS = [
+    *(
+        "{}",
+        '{{"{}": ',
+        "{}: ",
+        "{}=",
+        "{}\t=\t",
+        "x['{}'] = ",
+        "('{}', ",
+        "**{}:** ",
+        "<{}>",
+        "{} is ",
+        "{}: str = ",
+        "{}%3D",
+    ),
+    *('"{}"=>', "{}\n  value: ", "curl -u {}:", '{} "'),
+]
+PEM = "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----\n"
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES)
@@ -113,6 +130,38 @@ def test_other_names_are_let_be(name: str) -> None:
         f'{{"note": "\\"api_key\\": \\"a\\\\\\"{PLAIN}\\"", "cut',
         f"{{'api_key': b'{PLAIN}'}}",
         f'"api_key": "{PLAIN}\\\\", "x',
+        f"[('api_key', '{PLAIN}')]",
+        f'[["password", "{PLAIN}"]]',
+        f"os.environ['API_KEY'] = '{PLAIN}'",
+        f"setenv('API_KEY', '{PLAIN}')",
+        f"{{:password => '{PLAIN}'}}",
+        f'{{"password"=>"{PLAIN}"}}',
+        f"<password>{PLAIN}</password>",
+        f'<add key="ApiKey" value="{PLAIN}"/>',
+        f"password\t=\t{PLAIN}",
+        f"password:\t{PLAIN}",
+        f"password            =    {PLAIN}",
+        f"password := '{PLAIN}'",
+        f"password: str = '{PLAIN}'",
+        f"if password == '{PLAIN}':",
+        f'password = """{PLAIN}"""',
+        f"password: `{PLAIN}`",
+        f"**Password:** {PLAIN}",
+        f"my password is {PLAIN}",
+        f"Incorrect API key provided: {PLAIN}.",
+        f"ALTER USER bob WITH PASSWORD '{PLAIN}'",
+        f"env:\n- name: API_KEY\n  value: {PLAIN}\n",
+        f"curl -u admin:{PLAIN} https://example.com",
+        f'curl -b "sid={PLAIN}" https://example.com',
+        f"--password '{PLAIN}'",
+        f"https%3A%2F%2Fexample.com%3Faccess_token%3D{PLAIN}a1%26b",
+        f"?a=1\\u0026sig={PLAIN}a1",
+        f'[{{"Name": "password", "Value": "{PLAIN}"}}]',
+        f'{{"CLIENTSECRET": "{PLAIN}", "DB_PASS": "{PLAIN}", "OPENAI_KEY": "{PLAIN}", "passwordConfirm": "{PLAIN}"}}',
+        ["api_key=", PLAIN],
+        ["X-Api-Key", PLAIN],
+        PEM.format(f"Proc-Type: 4,ENCRYPTED\n\n{KEY * 3}").replace("sk-proj-", ""),
+        PEM.format(KEY * 3).replace("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK").replace("sk-proj-", ""),
     ],
 )
 def test_credentials_are_found_wherever_they_stand(value: object) -> None:
@@ -123,6 +172,49 @@ def test_credentials_are_found_wherever_they_stand(value: object) -> None:
         assert secret not in found
     assert "<redacted" in found or "bytesValue" in found
     assert "as it is" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("user: bob\npassword: correcthorse\nport: 5\n", "user: bob\npassword: <redacted>\nport: 5\n"),
+        ("A=1\nexport DB_PASSWORD=p@ss(w0rd)!\n", "A=1\nexport DB_PASSWORD=<redacted>\n"),
+        ("PASSWORD=s3cr3t", "PASSWORD=<redacted>"),
+        ('password = "correct horse battery"', 'password = "<redacted>"'),
+        ("Client(password='correct horse')", "Client(password='<redacted>')"),
+    ],
+)
+def test_settings_may_be_any_words(text: str, cleaned: str) -> None:
+    """On a line of its own, or in quotes, the value of such a name is hidden whatever it looks like."""
+    assert redacted({"input.value": text}) == {"input.value": cleaned}
+
+
+def test_private_keys_are_found_line_by_line() -> None:
+    """A private key whose lines are the items of a list is hidden as a whole, and what follows it is kept."""
+    lines = ["before", *PEM.format("MIIEowIBAAKCAQEA7bq2V0W8\nkR5t4XyZ1pQw9sLm").splitlines(), "after"]
+    expected = [*lines[:2], "<redacted>", "<redacted>", *lines[4:]]
+
+    assert redacted({"a": lines}) == {"a": tuple(expected)}
+    assert json.loads(redacted({"a": json.dumps(lines)})["a"]) == expected
+
+
+def test_definitions_of_tools_are_let_be() -> None:
+    """Parameters that are called like credentials are described, not given; a default among them is."""
+    described: dict[str, dict[str, Any]] = {
+        "api_key": {"type": "string", "description": "The API key: it is sent along"},
+        "password": {"title": "Password", "description": "Your password"},
+        "client_secret": {"enum": ["a1b2c3d4e5", "f6g7h8i9j0"]},
+        "token": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    }
+    tool = {"name": "login", "parameters": {"properties": described, "required": ["api_key", "address1_line"]}}
+    assert redacted({"a": json.dumps(tool)}) == {"a": json.dumps(tool)}
+    assert redacted({"a": repr(tool)}) == {"a": repr(tool)}
+
+    described["api_key"]["default"] = PLAIN
+    found = json.loads(redacted({"a": json.dumps(tool)})["a"])
+    assert found["parameters"]["properties"]["api_key"].pop("default") == "<redacted>"
+    del described["api_key"]["default"]
+    assert found == tool
 
 
 def test_json_stays_json() -> None:
@@ -159,6 +251,17 @@ def test_json_stays_json() -> None:
         "api_key: ",
         "{'token': 5}",
         "password=required",
+        "Password: required\nEmail: optional",
+        "self.password = password\nself.api_key = api_key or os.environ['OPENAI_API_KEY']\n",
+        "password = get_password()\napi_key = settings.api_key\n",
+        "interface Login { password: string; apiKey?: string }",
+        "The password is wrong. Enter password: ",
+        'api_key="${OPENAI_API_KEY}" or "{api_key}"',
+        "docker run -u 1000:1000 --rm image",
+        '["api_key", "name"] and ("password", "username")',
+        "Authorization: see RFC 6750; WWW-Authenticate: Bearer realm=x",
+        "commit 3f786850e387550fdab836ed7e6dc881de23001b by bob@example.com, 550e8400-e29b-41d4-a716-446655440000",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
     ],
 )
 def test_what_only_speaks_of_credentials_is_let_be(value: str) -> None:
@@ -230,11 +333,11 @@ def test_every_part_of_a_span_is_looked_at() -> None:
         {"a": KEY, "b": 1},
         name=f"GET https://example.com/?api_key={PLAIN}",
         parent=context,
-        events=[Event("exception", {"exception.message": f"bad key {KEY}", "n": 1}, 7)],
+        events=[Event("exception", {"exception.message": f"bad key {KEY}", "n": 1}, 7), Event(f"used {KEY}", {}, 8)],
         links=[Link(context, {"password": PLAIN})],
         status=Status(StatusCode.ERROR, f"Incorrect API key: {KEY}"),
         resource={"service.name": "bot", "process.command_args": ["app", "--token=" + KEY]},
-        instrumentation_scope=InstrumentationScope("s", "1", "", {"password": PLAIN}),
+        instrumentation_scope=InstrumentationScope(f"s {KEY}", "1", "", {"password": PLAIN}),
     )
     found = Redactor().redact(span)
     text = written(found)
@@ -246,7 +349,9 @@ def test_every_part_of_a_span_is_looked_at() -> None:
     assert (found.context, found.parent, found.kind) == (span.context, context, span.kind)
     assert (found.start_time, found.end_time, found.events[0].timestamp) == (span.start_time, span.end_time, 7)
     assert found.resource.attributes["service.name"] == "bot"
-    assert found.instrumentation_scope == InstrumentationScope("s", "1", "", {"password": "<redacted>"})
+    assert found.instrumentation_scope == InstrumentationScope(
+        "s <redacted: openai-key>", "1", "", {"password": "<redacted>"}
+    )
     assert KEY in written(span), "the span itself is not touched: others have it, too"
 
 

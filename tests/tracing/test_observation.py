@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import gc
 import logging
 import threading
+import weakref
 from collections.abc import Iterator
 
 import pytest
+from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 from tracing_runtime import Recorded, recording
@@ -129,6 +132,42 @@ def test_nothing_happens_while_tracing_is_off() -> None:
         observation.set_metadata(b=2)
         assert observation.trace_id is None
         assert observation.span_id is None
+
+
+def test_a_task_that_outlives_the_block_stays_below_it(recorded: Recorded) -> None:
+    """What a task of the block's observes after the block's end is the block's child, every time."""
+
+    async def linger(ended: asyncio.Event) -> None:
+        await ended.wait()
+        before = otel_context.get_current()
+        for name in ("first", "second"):
+            with start_observation(name=name):
+                pass
+            assert otel_context.get_current() is before
+
+    async def main() -> None:
+        ended = asyncio.Event()
+        with start_observation(name="block"):
+            task = asyncio.create_task(linger(ended))
+            await asyncio.sleep(0)
+        ended.set()
+        await task
+
+    asyncio.run(main())
+    assert recorded.parent("first") == recorded.parent("second") == "block"
+
+
+def test_a_block_is_freed_with_its_end(recorded: Recorded) -> None:
+    """Nothing of an observation waits for the collector of cycles."""
+    gc.collect()
+    gc.disable()
+    try:
+        with start_observation():
+            span = weakref.ref(trace.get_current_span())
+        assert recorded.names == ["observation"]
+        assert span() is None
+    finally:
+        gc.enable()
 
 
 def test_blocks_may_end_in_another_order(recorded: Recorded) -> None:

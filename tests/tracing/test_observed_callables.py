@@ -15,12 +15,15 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol
 
 import pytest
+from starlette.background import BackgroundTask
 from tracing_runtime import Recorded, recording
 
 from pixie_otel.tracing.observe import observe
+from pixie_otel.tracing.replay import replay_inputs
+from pixie_otel.tracing.wrap import wrap
 
 
 @pytest.fixture
@@ -158,42 +161,72 @@ def test_classes_stay_classes(recorded: Recorded) -> None:
     assert recorded.input("moved") == {"by": 2}
 
 
-def test_classes_without_a_method_for_it_are_observed_too(recorded: Recorded) -> None:
-    """Plain classes, exceptions, named tuples and subclasses of builtins stay themselves and take what they took."""
+def test_classes_without_a_method_of_their_own_stay_as_they_are(
+    recorded: Recorded, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Other base classes, protocols and decorators find in a class what they would have found; a warning says so."""
+
+    class Named(Protocol):
+        def name(self) -> str:
+            return ""
+
+    class Base:
+        def __init__(self, value: int) -> None:
+            self.value = value
 
     @observe
-    class Empty:
+    class Mixin:
+        pass
+
+    class Mixed(Mixin, Base):
         pass
 
     @observe
-    class Refusal(Exception):  # noqa: N818 - a name of an application's
+    class Implementing(Named, Base):
         pass
+
+    @dataclass
+    @observe
+    class Data:
+        value: int
 
     @observe
     class Pair(NamedTuple):
-        left: int
-        right: int = 2
+        value: int
 
-    @observe
-    class Shout(str):
-        __slots__ = ()
-
-        def __new__(cls, text: str) -> Self:
-            return super().__new__(cls, text.upper())
-
-    assert str(inspect.signature(Empty)) == "()"
-    assert list(inspect.signature(Pair).parameters) == ["left", "right"]
-    assert type(Empty()) is Empty
-    with pytest.raises(TypeError, match="takes"):
-        Empty(1)  # type: ignore[call-arg] # that is what is tried
-    with pytest.raises(Refusal, match="no"):
-        raise Refusal("no")
-    assert Pair(1) == (1, 2)
-    assert Shout("a") == "A"
+    for made in (Mixed, Implementing, Data, Pair):
+        assert made(1).value == 1
+    assert recorded.names == []
+    assert "observe stands on" in caplog.text
     assert observe(int)("3") == 3
-    assert recorded.names == ["Empty", "Empty", "Refusal", "Pair", "Shout", "int"]
-    assert recorded.input("Pair") == {"left": 1}
-    assert recorded.output("Shout") == "A"
+    assert recorded.output("int") == 3
+
+
+def test_frameworks_see_how_an_object_is_called(recorded: Recorded) -> None:
+    """The `__call__` of an observed or wrapped object is of the kind that it was, has its signature and is recorded."""
+
+    class Later:
+        async def __call__(self, question: str) -> str:
+            return f"{question}!"
+
+    class Many:
+        def __call__(self, question: str) -> Iterator[str]:
+            yield question
+
+    later, many = observe(name="later")(Later()), wrap(Many(), purpose="state", name="many")
+    assert inspect.iscoroutinefunction(later.__call__)
+    assert inspect.isgeneratorfunction(many.__call__)
+    assert str(inspect.signature(later)) == str(inspect.signature(later.__call__)) == "(question: 'str') -> 'str'"
+    assert isinstance(later, Later)
+    asyncio.run(BackgroundTask(later, "a")())
+    assert list(many.__call__("b")) == ["b"]
+    assert recorded.output("later") == "a!"
+    assert recorded.input("many") == {"question": "b"}
+    assert recorded.output("many") == "b"
+    for copied in (copy.copy(later), copy.deepcopy(later)):
+        assert asyncio.run(copied("c")) == "c!"
+    with replay_inputs({"later": "recorded"}):
+        assert asyncio.run(wrap(Later(), purpose="input", name="later")("a")) == "recorded"
 
 
 def test_partials_and_callable_objects(recorded: Recorded) -> None:

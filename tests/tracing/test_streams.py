@@ -141,6 +141,29 @@ def test_iterators_of_every_kind_flow(recorded: Recorded, make: Any, items: list
     assert recorded.span().attributes is not None
 
 
+def test_a_stream_compares_as_it_says(recorded: Recorded) -> None:
+    """What a comparison gives is the stream's own, as of those that compare item by item."""
+
+    class Items:
+        def __iter__(self) -> Items:
+            return self
+
+        def __next__(self) -> int:
+            raise StopIteration
+
+        def __eq__(self, other: object) -> Any:
+            return [True, False]
+
+        def __ne__(self, other: object) -> Any:
+            return [False, True]
+
+        __hash__ = None  # type: ignore[assignment] # as Python does it with a class that compares
+
+    wrapped = wrap(Items(), purpose="state", name="items")
+    assert (wrapped == 1) == [True, False]
+    assert (wrapped != 1) == [False, True]
+
+
 def test_a_stream_can_be_split_and_copied_as_before(recorded: Recorded) -> None:
     """`itertools.tee` works on a wrapped generator, and a list's iterator can still be copied and pickled."""
     first, second = itertools.tee(wrap(counted(), purpose="state", name="split"))

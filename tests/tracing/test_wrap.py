@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import collections.abc
+import contextlib
 import copy
 import functools
 import inspect
 import json
 import logging
 import pickle
+import sqlite3
 import sys
 import types
 import weakref
@@ -124,6 +126,12 @@ def test_a_weak_proxy_is_a_plain_value(recorded: Recorded) -> None:
     target = Liar()
     proxy = weakref.proxy(target)
     assert wrap(proxy, purpose="state", name="proxy") is proxy
+
+
+def test_a_databases_connection_is_a_plain_value(recorded: Recorded) -> None:
+    """Although it can be called: other functions written in C take it by its type."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        assert wrap(connection, purpose="state", name="connection") is connection
 
 
 def test_a_callable_passes_for_the_one_it_calls(recorded: Recorded) -> None:
