@@ -109,8 +109,9 @@ def record_command(
     """Record what applications in any language send by OTLP, over HTTP, on this machine.
 
     Takes traces and logs, as protobuf or JSON, and adds a line for each request to
-    a file that 'show', 'eval' and 'scan' read. Metrics are taken and not kept.
-    Nothing is sent anywhere. Point the application at it:
+    a file that 'show', 'eval' and 'scan' read. Credentials are taken out first;
+    metrics are taken and not kept. Nothing is sent anywhere, and of web pages only
+    those of this machine may send. Point the application at it:
       OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318
       OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
 

@@ -20,6 +20,9 @@ __all__ = ["scan_command"]
 
 _FOUND: Final = 1
 _MOST_PLACES: Final = 3
+_TRACE_SHOWN: Final = 8
+"""As much of a trace's id as `show --trace` needs, so that a place has room in a line."""
+
 _MOST_SECRETS: Final = 10_000
 _NOT_SEARCHED: Final = frozenset(
     {"bad-gzip", "bad-zstd", "compression-bomb", "document-too-long", "foreign-format", "line-too-long", "read-error"}
@@ -116,7 +119,7 @@ def _place(found: FoundSecret) -> str:
         f"{found.source}:{found.line}",
         masked(found.attribute),
         found.span_id and f"span {found.span_id}",
-        found.trace_id and f"trace {found.trace_id}",
+        found.trace_id and f"trace {found.trace_id[:_TRACE_SHOWN]}",
     )
     return " · ".join(filter(None, where))
 

@@ -62,9 +62,11 @@ class SpanStore:
         in_child(self._after_fork)
 
     def expect(self) -> None:
-        """Count a span that is on its way here."""
-        with self._lock:
-            self._expected += 1
+        """Count a span that is on its way here; never called twice at a time.
+
+        An application's thread comes here, and must not wait for the lock of what a worker or a signal has interrupted.
+        """
+        self._expected += 1
 
     def is_waiting(self) -> bool:
         """Say whether spans are on their way here."""
@@ -73,12 +75,14 @@ class SpanStore:
 
     def arrive(self, span: Held | None) -> bool:
         """Take a span that was on its way; ``None`` for one that got lost."""
-        with self._lock:
-            self._arrived += 1
+        try:
             if span is not None:
                 return self.keep(span)
-            self.lost += 1
+            self.lose()
             return False
+        finally:
+            with self._lock:
+                self._arrived += 1
 
     def give_up(self) -> None:
         """Count what is still on its way as lost."""

@@ -144,9 +144,9 @@ def _after_quote(text: str, name: re.Match[str], quoted: re.Match[str], least: i
         return None if least or quoted["sign"] == "," else quoted.span("number")
     end = _closing(text, quoted["open"], quoted.end())
     if quoted["sign"] == ",":
-        before = name.start() - 1 - len(quoted["escape"])
+        before, after = name.start() - 1 - len(quoted["escape"]), end + len(quoted["open"])
         before -= text[before - 1 : before] in {"b", "r", "u"}
-        is_pair = text[before - 1 : before] in {"(", "["} and text[end + len(quoted["open"]) :][:1] in {")", "]"}
+        is_pair = text[before - 1 : before] in {"(", "["} and text[after : after + 1] in {")", "]"}
         if not is_pair or not is_credential_of_pair(text[quoted.end() : end]):
             return None
         if _LIST_OF_NAMES.search(text, max(0, before - 40), before - 1) is not None:
@@ -157,7 +157,9 @@ def _after_quote(text: str, name: re.Match[str], quoted: re.Match[str], least: i
 def _after_sign(text: str, name: re.Match[str], sign: re.Match[str], least: int) -> tuple[int, int] | None:
     """Find the value where a sign follows the name at once, as in settings, code, headers and queries."""
     if sign["open"] is not None:
-        return _quoted(text, sign, least)
+        # Behind the head of a class or a function comes what it is about.
+        is_docstring = len(sign["open"]) == 3 and sign["sign"] == ":" and "\n" in sign[0]
+        return None if is_docstring else _quoted(text, sign, least)
     is_header = sign["sign"][0] == ":"
     form = next((form for part, form in _HEADERS.items() if part in name[0].lower()), None) if is_header else None
     if form is not None and (header := form.match(text, sign.end())) is not None:
@@ -180,7 +182,7 @@ def _on_line(text: str, name: re.Match[str], sign: re.Match[str]) -> tuple[int, 
     if line is None:
         return None
     is_variable = sign[0] == "=" and _VARIABLE.fullmatch(name[0]) is not None
-    value = line["value"]
+    value = line["value"].rstrip(",")
     if stands_for_nothing(value) or value[0] == "$":
         return None
     # In code, a variable of a like name is what comes.

@@ -35,6 +35,7 @@ __all__ = ["OtlpJsonlExporter"]
 
 _MIB: Final = 2**20
 _VARIABLE: Final = "PIXIE_OTEL_FILE"
+_DEFAULT: Final = "traces/"
 # As long as our reader takes a line to be one, with room for what stands around a span.
 _MOST_LINE_BYTES: Final = 64 * _MIB - 1024
 _WRITE_BYTES: Final = _MIB
@@ -49,7 +50,8 @@ class OtlpJsonlExporter(SpanExporter):
     Args:
         path: A file, or a folder: it ends with a separator, is one, or has no suffix. In a folder every process has
             files of its own, called ``traces-<host>-<pid>-<start>-<random>.jsonl``. Where it is not given, the
-            environment variable ``PIXIE_OTEL_FILE`` says it.
+            environment variable ``PIXIE_OTEL_FILE`` says it, and without that it is the folder ``traces/`` here: with
+            ``OTEL_TRACES_EXPORTER=pixie_otel`` there need be nothing else to set.
         redact: Whether credentials are taken out; a function ``(attribute key, value) -> value`` takes out more. What
             OpenInference's ``OPENINFERENCE_HIDE_…`` variables name is hidden in any case. A ``Redactor`` decides alone.
         max_file_bytes: How large a file becomes before another one is begun, but no more than a quarter of
@@ -66,7 +68,7 @@ class OtlpJsonlExporter(SpanExporter):
         path: The file or folder, as it was given.
 
     Raises:
-        ConfigError: No path is given, or a setting is no number it can be.
+        ConfigError: The path is none, or a setting is no number it can be.
     """
 
     def __init__(
@@ -130,9 +132,9 @@ class OtlpJsonlExporter(SpanExporter):
                 return Outcome(0, {"after_shutdown": count})
             if self._busy:
                 return Outcome(0, {"reentered": count})
-            self._busy = True
             account = _Account()
             try:
+                self._busy = True
                 self._export(spans, account)
             except Exception as error:  # noqa: BLE001 - the next batch may fare better
                 internal_error(f"writing spans to {self.path}", error)
@@ -240,14 +242,14 @@ class _Account:
 
 
 def _path(given: object) -> str:
-    path = os.environ.get(_VARIABLE, "") if given is None else given
+    path = os.environ.get(_VARIABLE) or _DEFAULT if given is None else given
     if not isinstance(path, str):
         fspath: object = getattr(path, "__fspath__", None)
         path = fspath() if callable(fspath) else None
     if not isinstance(path, str):
         raise ConfigError(f"the trace file {given!r} is no path; give a str or a path")
     if not path:
-        raise ConfigError(f"no trace file is named; give a path, or set {_VARIABLE}")
+        raise ConfigError("the trace file has an empty name; give a path")
     if "\0" in path:
         raise ConfigError(f"the trace file {path!r} cannot exist, as no path holds a null character")
     return path

@@ -1,11 +1,13 @@
 """A receiver of OTLP over HTTP on this machine, for applications in any language that cannot write files themselves.
 
-Traces and logs that come, as protobuf or JSON, become lines of OTLP JSON in one file; metrics are taken and not kept.
+Traces and logs that come, as protobuf or JSON, become lines of OTLP JSON in one file, without the credentials in them;
+metrics are taken and not kept.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -41,7 +43,15 @@ _MAX_TRACES: Final = 1_000_000
 _RETRY_SECONDS: Final = "5"
 _CHUNK: Final = 2**20
 _PATHS: Final = {f"/v1/{signal.value}": signal for signal in Signal}
+_LOCAL_ORIGIN: Final = re.compile(
+    r"https?://(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?"
+)
+_PREFLIGHT: Final = {
+    "Access-Control-Allow-Methods": "POST",
+    "Access-Control-Allow-Headers": "Authorization, Content-Encoding, Content-Type",
+}
 _NOT_FOUND: Final = 5
+_FORBIDDEN: Final = 7
 _INTERNAL: Final = 13
 _UNAVAILABLE: Final = 14
 
@@ -233,6 +243,7 @@ class _Handler(QuietHandler):
         content_type = self.headers.get_content_type()
         try:
             body = self._body()
+            self._check_origin()
             signal = self._signal(content_type)
             rejected, reason = self._take(signal, content_type, body)
             self.send_body(200, content_type, success(signal, content_type, rejected, reason))
@@ -241,6 +252,27 @@ class _Handler(QuietHandler):
             headers = {"Retry-After": _RETRY_SECONDS} if refused.status == 503 else {}
             form = PROTOBUF if content_type == PROTOBUF else JSON
             self.send_body(refused.status, form, failure(form, refused.code, str(refused)), headers)
+
+    def do_OPTIONS(self) -> None:  # noqa: N802 - likewise
+        """Answer a browser that asks whether a page may send: `end_headers` adds that one of this machine may."""
+        self.send_body(200, JSON, b"", _PREFLIGHT)
+
+    def end_headers(self) -> None:
+        """Let a page of this machine read the answer."""
+        origin = self.headers.get("Origin") if hasattr(self, "headers") else None
+        if origin is not None and _LOCAL_ORIGIN.fullmatch(origin) is not None:
+            self.send_header("Access-Control-Allow-Origin", origin)
+            # `sendBeacon` asks for it.
+            self.send_header("Access-Control-Allow-Credentials", "true")
+            self.send_header("Vary", "Origin")
+        super().end_headers()
+
+    def _check_origin(self) -> None:
+        # Browsers say where a page comes from, also if its name was made to lead to this machine.
+        origin = self.headers.get("Origin")
+        if origin is not None and _LOCAL_ORIGIN.fullmatch(origin) is None:
+            said = f"a web page of {origin[:200]!r} may not write here, only pages of this machine may"
+            raise RefusedRequest(403, "foreign-origin", said, _FORBIDDEN)
 
     def _signal(self, content_type: str) -> Signal:
         signal = _PATHS.get(self.path.partition("?")[0].rstrip("/"))
@@ -336,7 +368,7 @@ class _Handler(QuietHandler):
             )
             self.receiver.refuse(RefusedRequest(code, "http2", said))
         elif code == 501:
-            said = f"only POST is answered, and this was {self.command}"
+            said = f"only POST is taken, and this was {self.command}"
             self.receiver.refuse(RefusedRequest(code, "unknown-method", said))
         else:
             said = "what came was no HTTP; the endpoint begins with http://, and not with https://"

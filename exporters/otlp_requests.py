@@ -13,6 +13,9 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
+from pixie_otel.exporters.otlp_cleaning import cleaned
+from pixie_otel.exporters.secret_cleaning import may_hold_credential
+
 __all__ = ["JSON", "PROTOBUF", "Received", "RefusedRequest", "Signal", "failure", "received", "success", "unpacked"]
 
 JSON: Final = "application/json"
@@ -146,6 +149,7 @@ def received(signal: Signal, content_type: str, body: bytes, max_line_bytes: int
     """
     form = _FORMS[signal]
     document = _from_json(form, body) if content_type == JSON else _from_protobuf(form, body)
+    document = _safe(document)
     items: list[_Item] = []
     broken = 0
     for item in _items(form, document):
@@ -205,6 +209,16 @@ def _inflated(body: bytes, most: int) -> bytes:
     if not stream.eof and len(plain) < most:
         raise EOFError("it ends too early")
     return plain
+
+
+def _safe(document: _Object) -> _Object:
+    """Take credentials out; what cannot be looked at is not taken."""
+    try:
+        # Of bytes, only their Base64 stands there.
+        data = _compact(document)
+        return cleaned(document) if may_hold_credential(data) or b'"bytesValue"' in data else document
+    except RecursionError as error:
+        raise RefusedRequest(400, "invalid-json", "the body is nested too deep") from error
 
 
 def _from_json(form: _Form, body: bytes) -> _Object:

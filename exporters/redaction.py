@@ -56,10 +56,11 @@ _OTHER_OUTPUTS: Final = (
     keys.GENAI_TOOL_CALL_RESULT,
     keys.TRACELOOP_ENTITY_OUTPUT,
 )
-_MOST_RESOURCES: Final = 64
+_MOST_SHARED: Final = 64
 _DEEPEST: Final = 64
 
 _Item = TypeVar("_Item", Event, Link)
+_Shared = TypeVar("_Shared", Resource, InstrumentationScope)
 
 _cleaner: Final = Cleaner()
 
@@ -81,8 +82,10 @@ class Redactor:
         self._cleans = redact is not False
         self._hook = redact if callable(redact) else None
         self._hide = hide
+        self._looks_at_all = self._hook is not None or hide is not None
         # By identity, as hashing a resource writes all of it as JSON.
         self._resources: dict[int, tuple[Resource, Resource]] = {}
+        self._scopes: dict[int, tuple[InstrumentationScope, InstrumentationScope]] = {}
 
     def redact(self, span: ReadableSpan, encoded: bytes | None = None) -> ReadableSpan:
         """Give a span that is safe to write.
@@ -102,7 +105,7 @@ class Redactor:
         try:
             resource, scope = self._resource(span.resource), self._scope(span.instrumentation_scope)
             is_shared_clean = resource is span.resource and scope is span.instrumentation_scope
-            if self._hook is None and self._hide is None and is_shared_clean and _is_clean(span, encoded):
+            if not self._looks_at_all and is_shared_clean and _is_clean(span, encoded):
                 return span
             return self._redacted(span, resource, scope)
         except Exception as error:
@@ -204,29 +207,28 @@ class Redactor:
         if known is not None:
             return known[1]
         redacted = resource
-        if self._hook is not None or self._hide is not None or _may_hold_any(encode_resource(resource)):
+        if self._looks_at_all or _may_hold_any(encode_resource(resource)):
             attributes = self._attributes(resource.attributes, 0)
             if attributes is not resource.attributes:
                 redacted = Resource(cast("Mapping[str, AttributeValue]", attributes), resource.schema_url)
-        if len(self._resources) >= _MOST_RESOURCES:
-            self._resources.clear()
-        self._resources[id(resource)] = resource, redacted
+        _remember(self._resources, resource, redacted)
         return redacted
 
     def _scope(self, scope: InstrumentationScope | None) -> InstrumentationScope | None:
+        known = self._scopes.get(id(scope))
+        if known is not None:
+            return known[1]
         if scope is None:
             return None
-        looks = (
-            self._hook is not None or self._hide is not None or (self._cleans and _may_hold_any(encode_scope(scope)))
-        )
-        if not looks:
-            return scope
-        kept: Mapping[str, object] = scope.attributes or {}
-        cleaned = self._attributes(kept, 0)
-        name, version = self._text(scope.name), self._text(scope.version or "")
-        if cleaned is kept and name is scope.name and version == (scope.version or ""):
-            return scope
-        return InstrumentationScope(name, version or None, scope.schema_url, cast("Attributes", cleaned))
+        redacted = scope
+        if self._looks_at_all or _may_hold_any(encode_scope(scope)):
+            kept: Mapping[str, object] = scope.attributes or {}
+            attributes, name, version = self._attributes(kept, 0), self._text(scope.name), scope.version
+            version = version and self._text(version)
+            if attributes is not kept or name is not scope.name or version is not scope.version:
+                redacted = InstrumentationScope(name, version, scope.schema_url, cast("Attributes", attributes))
+        _remember(self._scopes, scope, redacted)
+        return redacted
 
 
 def hide_from_environment() -> Mask | None:
@@ -245,6 +247,12 @@ def hide_from_environment() -> Mask | None:
         return config.mask(key, cast("AttributeValue", value))
 
     return hide
+
+
+def _remember(known: dict[int, tuple[_Shared, _Shared]], given: _Shared, redacted: _Shared) -> None:
+    if len(known) >= _MOST_SHARED:
+        known.clear()
+    known[id(given)] = given, redacted
 
 
 def _is_clean(span: ReadableSpan, encoded: bytes | None) -> bool:

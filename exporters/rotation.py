@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pixie_otel.diagnostics import note, warn
-from pixie_otel.exporters.leases import lease
+from pixie_otel.exporters.leases import close_own, lease, open_own
 
 __all__ = [
-    "CLOSE_ON_EXEC",
     "DiskSpace",
     "compress_file",
     "is_at",
@@ -28,11 +27,9 @@ __all__ = [
     "rotated_files",
 ]
 
-CLOSE_ON_EXEC: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-"""What every file here is opened with: no link is followed, and no other program inherits it."""
-
 _STAMP: Final = r"\d{8}T\d{6}Z-[0-9a-f]{8}"
 _LOOK_SECONDS: Final = 5.0
+_MUCH_SECONDS: Final = 0.01
 _STALE_SECONDS: Final = 60.0
 _COPY_BYTES: Final = 2**20
 # Fast rather than small: it shares the machine with the application.
@@ -69,28 +66,38 @@ def compress_file(path: Path) -> None:
     Raises:
         OSError: It cannot be done; the file is as it was.
     """
-    with open(os.open(path, os.O_RDONLY | CLOSE_ON_EXEC), "rb") as plain:  # noqa: PTH123 - a descriptor
-        if not lease(plain.fileno(), wait=True) or not is_at(plain.fileno(), path):
-            return
-        # Hidden, and of no suffix that a reader looks for.
-        temporary = path.with_name(f".{path.name}.gz.{secrets.token_hex(4)}.tmp")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | CLOSE_ON_EXEC, 0o600)
-        try:
-            with open(descriptor, "wb") as packed:  # noqa: PTH123 - a descriptor
-                lease(packed.fileno())
-                with gzip.GzipFile("", "wb", _COMPRESS_LEVEL, packed) as stream:
-                    shutil.copyfileobj(plain, stream, _COPY_BYTES)
-                packed.flush()
-                os.fsync(packed.fileno())
-            # The oldest goes first, and that is still told by when it was written.
-            changed = os.fstat(plain.fileno()).st_mtime_ns
-            os.utime(temporary, ns=(changed, changed))
-            os.replace(temporary, f"{path}.gz")  # noqa: PTH105 - beside the other calls of `os`
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)  # noqa: PTH108 - likewise
-            raise
-        os.unlink(path)  # noqa: PTH108 - likewise
+    plain = open_own(path, os.O_RDONLY)
+    try:
+        if lease(plain, wait=True) and is_at(plain, path):
+            _compress(plain, path)
+            os.unlink(path)  # noqa: PTH108 - beside the other calls of `os`
+    finally:
+        close_own(plain)
+
+
+def _compress(plain: int, path: Path) -> None:
+    # Hidden, and of no suffix that a reader looks for.
+    temporary = path.with_name(f".{path.name}.gz.{secrets.token_hex(4)}.tmp")
+    packed = open_own(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        lease(packed)
+        with (
+            open(plain, "rb", closefd=False) as source,
+            open(packed, "wb", closefd=False) as target,
+            gzip.GzipFile("", "wb", _COMPRESS_LEVEL, target) as stream,
+        ):
+            shutil.copyfileobj(source, stream, _COPY_BYTES)
+        os.fsync(packed)
+        # The oldest goes first, and that is still told by when it was written.
+        changed = os.fstat(plain).st_mtime_ns
+        os.utime(temporary, ns=(changed, changed))
+        os.replace(temporary, f"{path}.gz")  # noqa: PTH105 - beside the other calls of `os`
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108 - likewise
+        raise
+    finally:
+        close_own(packed)
 
 
 class _Found(NamedTuple):
@@ -118,7 +125,7 @@ class DiskSpace:
         self._max_bytes = max_bytes
         self._active = active
         self._room = 0
-        self._next_look = float("-inf")
+        self._next_look = self._next_search = float("-inf")
         self._temporary = re.compile(rf"\.(?:{closed.pattern})\.[0-9a-f]{{8}}\.tmp")
         self.deleted_files = 0
         self.deleted_bytes = 0
@@ -127,10 +134,18 @@ class DiskSpace:
         """Ask for room, for which the oldest closed files are deleted where it is needed."""
         if self._max_bytes is None:
             return True
+        if size > self._max_bytes:
+            # No file need go for what would not fit into an empty folder.
+            return False
         now = time.monotonic()
-        if size > self._room or now >= self._next_look:
-            self._next_look = now + _LOOK_SECONDS
-            self._room = self._look(self._max_bytes, size)
+        if now >= (self._next_search if size > self._room else self._next_look):
+            started = time.thread_time()
+            # Rather more room than is needed now, so that not every write has to look for it.
+            self._room = self._look(self._max_bytes, max(size, self._max_bytes // 50))
+            # In a folder of very many files a look is work, and must not be most of what is done.
+            spent = time.thread_time() - started
+            self._next_look = now + max(_LOOK_SECONDS, 100 * spent)
+            self._next_search = now + 10 * spent if size > self._room and spent > _MUCH_SECONDS else now
         if size > self._room:
             return False
         self._room -= size
@@ -189,7 +204,7 @@ class DiskSpace:
         """Delete a file that nobody has open."""
         path = self._folder / name
         try:
-            descriptor = os.open(path, os.O_RDONLY | CLOSE_ON_EXEC)
+            descriptor = open_own(path, os.O_RDONLY)
         except OSError:
             return False
         try:
@@ -200,7 +215,7 @@ class DiskSpace:
         except OSError:
             return False
         finally:
-            os.close(descriptor)
+            close_own(descriptor)
 
 
 def is_at(descriptor: int, path: Path) -> bool:

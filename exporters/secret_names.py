@@ -56,8 +56,8 @@ _HARMLESS_TOKEN: Final = re.compile(
 _OPAQUE: Final = re.compile(r"(?=[^0-9]*+[0-9])(?=[^A-Za-z]*+[A-Za-z])[A-Za-z0-9._~+/=%$@!#:-]{8,}")
 _NO_SECRET: Final = re.compile(
     r"(?i)\s*(?:none|null|true|false|undefined|[*•]*|<redact[^<>\n]{0,60}>|__redacted__|\[redacted\]"
-    # A variable's place in a template.
-    r"|\$\{[a-z_][a-z0-9_]{0,99}\}|\{{1,2} ?[a-z_][a-z0-9_.]{0,99} ?\}{1,2})\s*"
+    # A variable's place in a template, which may be all that follows a scheme.
+    r"|(?:(?:basic|bearer|token)\s)?\s*(?:\$\{[a-z_][a-z0-9_]{0,99}\}|\{{1,2} ?[a-z_][a-z0-9_.]{0,99} ?\}{1,2})?)\s*"
 )
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, cast
 
+from pixie_otel.exporters.otlp_cleaning import plain_value
 from pixie_otel.exporters.secret_cleaning import Cleaner, may_hold_credential
 from pixie_otel.exporters.secret_names import is_secret_name
 from pixie_otel.traces.documents import iter_documents
@@ -22,7 +22,6 @@ from pixie_otel.traces.stored import SourceBytes
 
 __all__ = ["FoundSecret", "find_in_source"]
 
-_SCALARS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
 # What a torn line still holds of an attribute; its value may be where the line was torn.
 _TEXT: Final = r'"((?:[^"\\]|\\.)*+)'
 _ATTRIBUTE: Final = re.compile(
@@ -130,7 +129,7 @@ class _Search:
             span_id = _text(fields, "spanId", "span_id") or span_id
             key = fields.get("key")
             if isinstance(key, str) and "value" in fields:
-                self._clean(key, _plain(fields["value"]), trace_id, span_id)
+                self._clean(key, plain_value(fields["value"]), trace_id, span_id)
                 self._clean("", key, trace_id, span_id)
                 return
             for field, inner in fields.items():
@@ -177,36 +176,5 @@ def _unescaped(text: str) -> str:
         return text
 
 
-def _plain(value: object) -> object:
-    """Give OTLP's AnyValue as the value that it stands for; anything else as it is."""
-    if not isinstance(value, dict):
-        return value
-    fields = cast("dict[str, object]", value)
-    for scalar in _SCALARS:
-        if scalar in fields:
-            return fields[scalar]
-    encoded, array, pairs = fields.get("bytesValue"), fields.get("arrayValue"), fields.get("kvlistValue")
-    if isinstance(encoded, str):
-        try:
-            return a2b_base64(encoded)
-        except ValueError:
-            return encoded
-    if isinstance(array, dict):
-        return [_plain(item) for item in _items(cast("dict[str, object]", array))]
-    if isinstance(pairs, dict):
-        known = filter(_is_object, _items(cast("dict[str, object]", pairs)))
-        named = cast("Iterator[dict[str, object]]", known)
-        return {str(item.get("key", "")): _plain(item.get("value")) for item in named}
-    return fields
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)
-
-
 def _list(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def _items(holder: dict[str, object]) -> list[object]:
-    return _list(holder.get("values"))

@@ -35,21 +35,18 @@ def span_queue(
 
     Args:
         name: Where the spans go, as the user would say it.
-        exporter: One of ours, with ``export_counted``, hides secrets itself and tells what became of every span; with
-            any other, a batch is written, or dropped as ``export_failed``.
-        redactor: Hides secrets before an exporter of somebody else's sees them.
+        exporter: One of ours, with ``export_counted``, tells what became of every span; with any other, a batch is
+            written, or dropped as ``export_failed``.
+        redactor: Hides secrets before the exporter sees them; ``None`` where it does so itself.
         max_items: How many spans may wait.
         max_bytes: How many bytes may wait.
         max_batch: How many spans are exported together, at most.
         delay: How long spans wait for others, in seconds.
     """
     counted = getattr(exporter, "export_counted", None)
-    if callable(counted):
-        export = cast("_Export", counted)
-    elif redactor is None:
-        export = _counting(name, exporter)
-    else:
-        export = _redacting(redactor, _counting(name, exporter))
+    export = cast("_Export", counted) if callable(counted) else _counting(name, exporter)
+    if redactor is not None:
+        export = _redacting(redactor, export)
     return WorkQueue(
         name,
         export,

@@ -12,6 +12,7 @@ to a shared file locks it for that time, and notices where others, or `logrotate
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import stat
 import sys
@@ -24,9 +25,8 @@ from typing import Final, NamedTuple
 
 from pixie_otel.diagnostics import note
 from pixie_otel.exporters.forks import in_child
-from pixie_otel.exporters.leases import lease, release
+from pixie_otel.exporters.leases import close_own, lease, open_own, release
 from pixie_otel.exporters.rotation import (
-    CLOSE_ON_EXEC,
     DiskSpace,
     compress_file,
     is_at,
@@ -40,9 +40,7 @@ from pixie_otel.exporters.work_queue import Outcome, WorkQueue
 __all__ = ["Appended", "FileLimits", "SharedFile", "TraceFile", "TraceFolder", "open_target"]
 
 # Never waits for the other end of a pipe, and never becomes the process's terminal.
-_FLAGS: Final = (
-    os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | CLOSE_ON_EXEC
-)
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 # Another file is no way out of these.
 _NO_ROOM: Final = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EROFS})
 _TRIES: Final = 10
@@ -186,17 +184,13 @@ class TraceFile(ABC):
         return descriptor
 
     def _close(self) -> None:
-        # Forgotten first: a process that is forked in between must not close a number that means another file.
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
-            _close_for_all(descriptor)
+            close_own(descriptor)
 
     def _forget(self) -> None:
-        """In a forked child: the open file is the parent's, whose lease is not touched by closing it here."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            with suppress(OSError):
-                os.close(descriptor)
+        """In a forked child: the open file was the parent's, and is closed."""
+        self._descriptor = None
 
     def _compress(self, path: Path) -> None:
         if self._compression is not None:
@@ -226,7 +220,7 @@ class TraceFolder(TraceFile):
         except OSError:
             # Rather too large a file than nothing written.
             return descriptor
-        _close_for_all(descriptor)
+        close_own(descriptor)
         self._compress(full)
         return following
 
@@ -315,30 +309,22 @@ def _open_file(path: Path, flags: int) -> int:
         OSError: It cannot be opened, or something else than a file has its name.
     """
     try:
-        descriptor = os.open(path, _FLAGS | flags, 0o600)
+        descriptor = open_own(path, _FLAGS | flags)
     except FileNotFoundError:
         _make_folder(path.parent)
-        descriptor = os.open(path, _FLAGS | flags, 0o600)
+        descriptor = open_own(path, _FLAGS | flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
+        close_own(descriptor)
         raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
     return descriptor
 
 
 def _make_folder(folder: Path) -> None:
     # `makedirs` would leave the folders on the way open to everybody.
-    if not os.path.isdir(folder):  # noqa: PTH112 - raises nothing
-        if folder.parent != folder:
-            _make_folder(folder.parent)
+    missing = itertools.takewhile(lambda one: not os.path.isdir(one), (folder, *folder.parents))  # noqa: PTH112 - raises nothing
+    for one in reversed(list(missing)):
         with suppress(FileExistsError):
-            os.mkdir(folder, 0o700)  # noqa: PTH102 - beside the other calls of `os`
-
-
-def _close_for_all(descriptor: int) -> None:
-    # Unlocked first: a process that was forked in between may have it open too, without knowing.
-    release(descriptor)
-    with suppress(OSError):
-        os.close(descriptor)
+            os.mkdir(one, 0o700)  # noqa: PTH102 - beside the other calls of `os`
 
 
 def _write_some(descriptor: int, data: memoryview) -> int:

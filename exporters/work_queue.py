@@ -20,16 +20,16 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context as ThreadContext
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from pixie_otel.diagnostics import internal_error
 from pixie_otel.exporters.forks import before_exit_of_child, in_child
 from pixie_otel.exporters.losses import LossWatch
+from pixie_otel.exporters.outcomes import Handled, Outcome, QueueStats
 from pixie_otel.exporters.untraced import untraced
 
 __all__ = ["Outcome", "QueueStats", "WorkQueue"]
@@ -42,48 +42,6 @@ _RETRY_SECONDS: Final = 1.0
 _EXIT_SECONDS: Final = 10.0
 # An endless wait must still be a number that the system takes.
 _LONGEST_SECONDS: Final = threading.TIMEOUT_MAX / 2
-
-
-class Outcome(NamedTuple):
-    """What became of one batch."""
-
-    written: int
-    dropped: Mapping[str, int]
-    """How many were dropped, by reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueStats:
-    """What became of everything that was put into a queue: ``ended == written + queued + sum(dropped.values())``."""
-
-    name: str
-    ended: int
-    """How many were put in, those that were refused included."""
-    written: int
-    queued: int
-    """How many wait or are being worked on."""
-    dropped: Mapping[str, int]
-    """How many were dropped, by reason."""
-
-
-class _Handled(NamedTuple):
-    """What the worker has done; replaced as a whole, so that nobody sees half of a change."""
-
-    items: int
-    bytes: int
-    written: int
-    dropped: Counter[str]
-
-    def after(self, items: int, size: int, written: int, dropped: Counter[str]) -> _Handled:
-        """Add a batch; what its account does not explain, or claims in excess, is put right."""
-        written = max(0, min(written, items))
-        missing = items - written - dropped.total()
-        if missing < 0:
-            dropped, missing = Counter(), items - written
-        unexplained = Counter(internal_error=missing)
-        return _Handled(
-            self.items + items, self.bytes + size, self.written + written, self.dropped + dropped + unexplained
-        )
 
 
 class _Request:
@@ -160,8 +118,8 @@ class WorkQueue(Generic[T]):
         self._items: SimpleQueue[_Entry[T]] = SimpleQueue()
         self._hurry: SimpleQueue[None] = SimpleQueue()
         self._lock = threading.RLock()
-        # Who works off the queue: the thread, or a caller where no thread can be started. No lock, as between its
-        # `acquire` and the `try` that releases it an interrupt could come.
+        # The thread that works off the queue, ours or, where none can be started, a caller's. No lock, as an interrupt
+        # could come between its `acquire` and the `try` that releases it.
         self._worker: dict[None, int] = {}
         self._next_start = 0.0
         self._hooked = False
@@ -169,7 +127,7 @@ class WorkQueue(Generic[T]):
         self._taken = 0
         self._taken_bytes = 0
         self._refused: defaultdict[str, int] = defaultdict(int)
-        self._handled = _Handled(0, 0, 0, Counter())
+        self._handled = Handled(0, 0, 0, Counter())
         self._finished = self._closed
         self._gave_up = False
         self._losses = LossWatch(self.name)
@@ -211,9 +169,7 @@ class WorkQueue(Generic[T]):
         Returns:
             Whether it is; ``False`` at once where the worker itself asks.
         """
-        if self._is_worker():
-            return False
-        return self._waiting() == 0 or self._request(stop=False, timeout=timeout)
+        return not self._is_worker() and (self._waiting() == 0 or self._request(stop=False, timeout=timeout))
 
     def shutdown(self, timeout: float | None = 30.0) -> bool:
         """Work off what is there, then close. What cannot be worked off in time is dropped as ``shutdown_timeout``.
@@ -292,12 +248,7 @@ class WorkQueue(Generic[T]):
             if not self._hooked:
                 self._hooked = True
                 before_exit_of_child(self._flush_at_exit)
-            thread = threading.Thread(
-                target=self._run,
-                args=(self._items, self._hurry, self._worker),
-                name=f"pixie-otel {self.name}",
-                daemon=True,
-            )
+            thread = threading.Thread(target=self._run, name=f"pixie-otel {self.name}", daemon=True)
             # In a context of its own, or the first request's would be kept for as long as the thread lives.
             ThreadContext().run(thread.start)
         except Exception:  # noqa: BLE001 - no thread now, or none any more: what waits is worked off by a flush
@@ -307,48 +258,51 @@ class WorkQueue(Generic[T]):
     def _flush_at_exit(self) -> None:
         self.flush(_EXIT_SECONDS)
 
-    def _run(self, items: SimpleQueue[_Entry[T]], hurry: SimpleQueue[None], worker: dict[None, int]) -> None:
-        me = {None: threading.get_ident()}
-        try:
-            if worker.setdefault(None, me[None]) != me[None]:
-                return
-            with untraced():
-                # A fork inside `handle` leaves this thread in the child, where the queue is another one.
-                while items is self._items and not self._finished and not self._gave_up:
-                    try:
-                        first = items.get()
-                        if not isinstance(first, _Request):
-                            self._linger(items, hurry)
-                        self._turn(first, items)
-                        # Not kept while waiting for the next.
-                        del first
-                    except BaseException as error:  # noqa: BLE001 - a worker that dies takes everything after with it
-                        internal_error(f"working off the queue of {self.name}", error)
-            if self._gave_up:
-                self._finish()
-        finally:
-            if worker == me:
-                worker.clear()
-            self._leave(items)
+    def _run(self) -> None:
+        """Be the worker in a thread of its own, for as long as there may be something to do."""
+
+        def work(items: SimpleQueue[_Entry[T]]) -> None:
+            # A fork inside `handle` leaves this thread in the child, where the queue is another one.
+            while items is self._items and not self._finished and not self._gave_up:
+                try:
+                    first = items.get()
+                    if not isinstance(first, _Request):
+                        self._linger()
+                    self._turn(first)
+                    # Not kept while waiting for the next.
+                    del first
+                except BaseException as error:  # noqa: BLE001 - a worker that dies takes everything after with it
+                    internal_error(f"working off the queue of {self.name}", error)
+
+        self._as_worker(work)
 
     def _work_here(self, deadline: float | None) -> None:
         """Be the worker in the calling thread, until the queue is empty or the time is over."""
+
+        def work(items: SimpleQueue[_Entry[T]]) -> None:
+            with suppress(Empty):
+                while items is self._items and not self._finished and not self._gave_up:
+                    if deadline is not None and self._waiting() and time.monotonic() > deadline:
+                        return
+                    self._turn(items.get_nowait())
+
+        self._as_worker(work)
+
+    def _as_worker(self, work: Callable[[SimpleQueue[_Entry[T]]], None]) -> None:
+        """Do what one thread may do at a time, unless one does it already."""
         items, worker, me = self._items, self._worker, {None: threading.get_ident()}
+        if worker == me:
+            return
         try:
-            if worker.setdefault(None, me[None]) != me[None]:
-                return
-            with untraced(), suppress(Empty):
-                while not self._finished and not self._gave_up and not self._is_late(deadline):
-                    self._turn(items.get_nowait(), items)
-            if self._gave_up:
-                self._finish()
+            if worker.setdefault(None, me[None]) == me[None]:
+                with untraced():
+                    work(items)
+                if self._gave_up:
+                    self._finish()
         finally:
             if worker == me:
                 worker.clear()
-            self._leave(items)
-
-    def _is_late(self, deadline: float | None) -> bool:
-        return deadline is not None and self._waiting() > 0 and time.monotonic() > deadline
+                self._leave(items)
 
     def _leave(self, items: SimpleQueue[_Entry[T]]) -> None:
         """Care for what came too late for the last turn."""
@@ -363,19 +317,19 @@ class WorkQueue(Generic[T]):
         elif items is self._items and not items.empty():
             self._start()
 
-    def _linger(self, items: SimpleQueue[_Entry[T]], hurry: SimpleQueue[None]) -> None:
+    def _linger(self) -> None:
         """Let a batch fill up, unless somebody waits for it or it is full."""
         with suppress(Empty):
             while True:
-                hurry.get_nowait()
+                self._hurry.get_nowait()
         # Looked at after the reminders were thrown away: what they reminded of is seen here, or comes with a new one.
         used = self._taken_bytes - self._handled.bytes
-        if self._requests or self._closed or items.qsize() + 1 >= self._max_batch or used >= _BATCH_BYTES:
+        if self._requests or self._closed or self._items.qsize() + 1 >= self._max_batch or used >= _BATCH_BYTES:
             return
         with suppress(Empty):
-            hurry.get(timeout=self._delay)
+            self._hurry.get(timeout=self._delay)
 
-    def _turn(self, entry: _Entry[T], items: SimpleQueue[_Entry[T]]) -> None:
+    def _turn(self, entry: _Entry[T]) -> None:
         """Work off one batch, or all up to a request."""
         batch: list[T] = []
         size = 0
@@ -385,7 +339,7 @@ class WorkQueue(Generic[T]):
                 size += entry[1]
                 if len(batch) >= self._max_batch or size >= _BATCH_BYTES:
                     break
-                entry = items.get_nowait()
+                entry = self._items.get_nowait()
         try:
             if batch:
                 self._work(batch, size)

@@ -88,7 +88,9 @@ def test_runs_in_plain_python(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.strip() for line in done.stdout.splitlines()] == [
-        text for pair in zip(QUESTIONS, REPLIES, strict=True) for text in pair
+        *(text for pair in zip(QUESTIONS, REPLIES, strict=True) for text in pair),
+        "",
+        "What happened: pixie-otel show traces/",
     ]
     check_traces(list(read_traces(tmp_path / "traces")), "support-bot")
     shown = run(tmp_path, "-m", "pixie_otel", "show", "traces/")
@@ -157,7 +159,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
     """Every command of the README that needs no other terminal ends with 0, in the order in which they stand there."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     commands = documented(lambda line: ("run.py" in line or "pixie-otel" in line) and "pip" not in line)
-    assert len(commands) == 7
+    assert len(commands) == 8
     for command in commands:
         if "record" in command or "support-bot-api" in command:
             continue

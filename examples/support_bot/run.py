@@ -26,6 +26,7 @@ def main() -> None:
         for question in QUESTIONS:
             print(f"{question}\n  {answer(question)}")
     pixie.shutdown()
+    print("\nWhat happened: pixie-otel show traces/")
 
 
 if __name__ == "__main__":

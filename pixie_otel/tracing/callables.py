@@ -18,7 +18,7 @@ from pixie_otel.tracing.replay import active
 from pixie_otel.tracing.runtime import current
 from pixie_otel.tracing.type_facts import static, type_name, type_of
 
-__all__ = ["BoundEnclosed", "Enclosed", "Replay", "callable_name", "enclose", "method_parts"]
+__all__ = ["BoundEnclosed", "Enclosed", "EnclosedObject", "Replay", "callable_name", "enclose", "method_parts"]
 
 Replay: TypeAlias = tuple[str, Any]
 """Under which name a callable's results are replayed, and the type that was given for them."""
@@ -66,7 +66,7 @@ class EnclosedObject(Enclosed):
 
     def __init__(self, wrapped: Any, plan: CallPlan, replays: Replay | None) -> None:  # noqa: ANN401 - any such object
         Enclosed.__init__(self, wrapped, plan, replays)
-        self._self_call = Enclosed(MethodType(static(type(wrapped), "__call__"), wrapped), plan, replays)
+        self._self_call = Enclosed(MethodType(static(type_of(wrapped), "__call__"), wrapped), plan, replays)
 
     @property
     def __call__(self) -> Any:  # noqa: ANN401 - it passes for the method
@@ -86,9 +86,10 @@ def enclose(function: object, plan: CallPlan, replays: Replay | None = None) -> 
     if method is not None:
         make, inner = method
         return make(enclose(inner, plan, replays))
-    # A method that is something else than a function, as of builtins, tells frameworks nothing.
-    of_object = type(static(type(function), "__call__")) is FunctionType
-    return (EnclosedObject if of_object else Enclosed)(function, plan, replays)
+    kind = type_of(function)
+    # What a class has is its metaclass's, and a method that is no function, as of builtins, tells frameworks nothing.
+    has_method = not issubclass(kind, type) and type_of(static(kind, "__call__")) is FunctionType
+    return (EnclosedObject if has_method else Enclosed)(function, plan, replays)
 
 
 def method_parts(function: Any) -> tuple[Callable[[Any], Any], Any] | None:  # noqa: ANN401 - anything

@@ -37,7 +37,7 @@ def capture_traces(
     Those of threads, pools and tasks that are started within it belong to it too; those that other code starts at the
     same time do not. Where nothing called `init`, it is called. Captures may be nested, and each sees what is in it.
 
-    Leaving the block waits until every span that has ended is in the handler's `spans`.
+    What has ended is in the handler's `spans`, and as trees in `get_all_traces`; leaving the block waits for it.
 
     Args:
         max_spans: How many spans are kept at most; further ones are dropped and counted.

@@ -7,23 +7,21 @@ here. Each gets a queue of its own: a slow or dead destination holds up neither 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import entry_points
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExporter
 
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
 from pixie_otel.errors import ConfigError
-from pixie_otel.exporters.redaction import RedactionError, Redactor, hide_from_environment
+from pixie_otel.exporters.redaction import Redactor, hide_from_environment
 from pixie_otel.exporters.span_queue import span_queue
-from pixie_otel.exporters.work_queue import Outcome, WorkQueue
+from pixie_otel.exporters.work_queue import WorkQueue
 from pixie_otel.tracing.instrumentors import hiding_config
 from pixie_otel.tracing.settings import Problem, Settings
 
@@ -63,31 +61,8 @@ class _Destination(NamedTuple):
     make: Callable[[], SpanExporter]
     """Makes its exporter."""
 
-
-class _Masked(SpanExporter):
-    """Takes the contents out before an exporter of ours, which itself takes out credentials only."""
-
-    def __init__(self, exporter: Any, redactor: Redactor) -> None:  # noqa: ANN401 - one with `export_counted`
-        self._exporter = exporter
-        self._redactor = redactor
-
-    def export_counted(self, spans: Sequence[ReadableSpan]) -> Outcome:
-        """Export spans, and say what became of them."""
-        safe: list[ReadableSpan] = []
-        for span in spans:
-            with suppress(RedactionError):
-                safe.append(self._redactor.redact(span))
-        outcome: Outcome = self._exporter.export_counted(safe)
-        failed = len(spans) - len(safe)
-        return Outcome(outcome.written, Counter(outcome.dropped) + Counter(redaction_failed=failed))
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Export spans; success means that all of them were."""
-        return SpanExportResult.FAILURE if self.export_counted(spans).dropped else SpanExportResult.SUCCESS
-
-    def shutdown(self) -> None:
-        """Shut the exporter down."""
-        self._exporter.shutdown()
+    redacts: bool = False
+    """Whether the exporter itself redacts, which spares looking twice at what it has encoded."""
 
 
 def make_redactor(settings: Settings) -> Redactor:
@@ -124,7 +99,8 @@ def open_destinations(
     queues: list[WorkQueue[ReadableSpan]] = []
     problems: list[Problem] = []
     names: set[str] = set()
-    for name, where, make in (*_chosen(settings), *(_standard(settings) if standard else ())):
+    named = (*_chosen(settings, redactor), *(_standard(settings, redactor) if standard else ()))
+    for name, where, make, redacts in named:
         try:
             exporter = make()
         except Exception as error:  # noqa: BLE001 - whatever an exporter needs and does not find, the application goes on
@@ -136,22 +112,20 @@ def open_destinations(
         while unique in names:
             unique, number = f"{name} ({number})", number + 1
         names.add(unique)
-        if not settings.capture_content and hasattr(exporter, "export_counted"):
-            exporter = _Masked(exporter, redactor)
-        queues.append(span_queue(unique, exporter, redactor=redactor))
+        queues.append(span_queue(unique, exporter, redactor=None if redacts else redactor))
     return queues, problems
 
 
-def _chosen(settings: Settings) -> Iterator[_Destination]:
+def _chosen(settings: Settings, redactor: Redactor) -> Iterator[_Destination]:
     if (file := settings.file) is not None:
-        yield _Destination(f"file {file}", "file", lambda: _load(_OURS, "jsonl")(file, redact=settings.redact))
+        yield _Destination(f"file {file}", "file", lambda: _load(_OURS, "jsonl")(file, redact=redactor), redacts=True)
     if (endpoint := settings.endpoint) is not None:
         yield _Destination(f"otlp {_without_credentials(endpoint)}", "endpoint", lambda: _otlp(endpoint, settings))
     for exporter in settings.exporters:
         yield _Destination(type(exporter).__name__, "exporters", partial(_itself, exporter))
 
 
-def _standard(settings: Settings) -> Iterator[_Destination]:
+def _standard(settings: Settings, redactor: Redactor) -> Iterator[_Destination]:
     listed = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
     where = "OTEL_TRACES_EXPORTER"
     if not listed and (variable := _endpoint_variable()) is not None:
@@ -167,7 +141,7 @@ def _standard(settings: Settings) -> Iterator[_Destination]:
         elif name != "pixie_otel":
             yield _Destination(name, where, partial(_from_environment, name))
         elif settings.file is None:
-            yield _Destination(name, where, partial(_from_environment, name, redact=settings.redact))
+            yield _Destination(name, where, partial(_from_environment, name, redact=redactor), redacts=True)
 
 
 def _itself(exporter: SpanExporter) -> SpanExporter:

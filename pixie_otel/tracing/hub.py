@@ -252,9 +252,11 @@ class SpanHub(SpanProcessor):
             if not self._captures:
                 self._capture_queue = None
         done = True
-        for queue in (*destinations, self._handler_queue):
-            if queue is not None:
-                done = queue.shutdown(left()) and done
+        # What has nothing to do closes at once; behind one that hangs, there would be no time left for it.
+        for queue in sorted(destinations, key=lambda queue: queue.stats().queued):
+            done = queue.shutdown(left()) and done
+        if self._handler_queue is not None:
+            done = self._handler_queue.shutdown(left()) and done
         if destinations:
             self._closed = tuple(queue.stats() for queue in destinations)
         if captures is None:

@@ -63,8 +63,8 @@ _UNASKED: Final = frozenset(
 )
 # Distributions name one library differently.
 _OTHER_NAMES: Final[Mapping[str, str]] = {"google_generativeai": "google_genai", "llamaindex": "llama_index"}
-# OpenLLMetry's takes its word from this variable only, and OpenTelemetry's own from the next two: what is recorded is in
-# the spans, and not in log records beside them, with the newest conventions only.
+# OpenLLMetry's asks this variable only, and OpenTelemetry's own the next two: with older conventions than the newest,
+# what is recorded goes to log records and not into spans.
 _OPENLLMETRY_CONTENT: Final = "TRACELOOP_TRACE_CONTENT"
 _OFFICIAL_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CONVENTIONS: Final = "OTEL_SEMCONV_STABILITY_OPT_IN"

@@ -1,7 +1,8 @@
 """The end of a process: what has been recorded is written before it is gone, and the end is not held up for long.
 
 Python ends with its exit handlers, unless a signal ends it first. Of the signals only SIGTERM is taken, and only where
-the application left it to the system: then the process still dies of it, a moment later.
+the application left it to the system: then the process still dies of it, a moment later. Celery's pool kills a process
+that has done its tasks, and says so inside it before.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ def arm() -> None:
     # Handlers run last in, first out: this one before that of the provider, which is older.
     atexit.unregister(_at_exit)
     atexit.register(_at_exit)
+    _arm_celery()
     if threading.current_thread() is not threading.main_thread():
         return
     try:
@@ -66,6 +68,28 @@ def end_open_streams() -> None:
     streams = sys.modules.get("pixie_otel.tracing.streams")
     if streams is not None:
         _guarded("ending open streams", streams.end_open_streams)
+
+
+def _arm_celery() -> None:
+    signals = sys.modules.get("celery.signals")
+    if signals is not None:
+        shutdown = signals.worker_process_shutdown
+        _guarded(
+            "connecting to Celery", lambda: shutdown.connect(_on_celery_end, weak=False, dispatch_uid="pixie_otel")
+        )
+
+
+def _before_fork() -> None:
+    # Celery may have been imported after `init`, and has been before it forks.
+    if current() is not None:
+        _arm_celery()
+
+
+def _on_celery_end(**_arguments: object) -> None:
+    runtime = current()
+    if runtime is not None:
+        end_open_streams()
+        _guarded("flushing for Celery", lambda: _flush(runtime.hub, _SIGNAL_SECONDS))
 
 
 def _at_exit() -> None:
@@ -108,3 +132,7 @@ def _guarded(what: str, action: Callable[[], object]) -> None:
         action()
     except Exception as error:  # noqa: BLE001 - the process ends as it would have
         internal_error(what, error)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)

@@ -182,10 +182,13 @@ def start_observation(
 ) -> Observation:
     """Make an observation of a block of code, to be used with ``with`` or ``async with``.
 
+    Session and user are recorded with this observation. Those that stand in OpenTelemetry's baggage as ``session.id``
+    and ``user.id`` are recorded with every span that is started while they do.
+
     Args:
         input: What the block is given; nothing is recorded where it is ``None``.
         name: The observation's name.
-        kind: What the block is for: ``agent``, ``tool``, ``retriever``, ``chain``, …
+        kind: What the block is for, as of `observe`.
         session_id: The conversation that it belongs to.
         user_id: The user it is done for.
         metadata: Anything else to record.

@@ -57,18 +57,20 @@ def observe(
 ) -> Any:
     """Make each call of a function an observation: a span with its arguments, its result and its time.
 
-    Use it as ``@observe`` or ``@observe(kind="tool")``, on functions of every kind, methods, partials, classes and
-    callable objects. What comes back passes for what was given. A call costs next to nothing until `init` is called.
+    Use it as ``@observe`` or ``@observe(kind="tool")``, on functions of every kind, methods, partials, callable objects
+    and classes with an ``__init__`` of their own. What comes back passes for what was given. A call costs next to
+    nothing until `init` is called.
 
     Where the result is a generator or another stream, it comes back unconsumed, and the observation ends with it.
 
     Args:
         function: What to observe, where the decorator has no arguments.
         name: The observation's name; the function's own where it is not given.
-        kind: What the function is for: ``agent``, ``tool``, ``retriever``, ``chain``, …
+        kind: What the function is for: ``agent``, ``tool``, ``retriever``, ``reranker``, ``llm``, ``embedding``,
+            ``prompt``, ``guardrail``, ``evaluator``, else ``chain``.
         capture_input: Whether the arguments are recorded.
         capture_output: Whether the result is recorded.
-        session_id: The conversation that the calls belong to.
+        session_id: The conversation that all calls belong to; see `start_observation` for one that is known later.
         user_id: The user they are made for.
         metadata: Anything else to record with each call.
 
@@ -110,9 +112,10 @@ def _observed(function: Any, plan_of: Callable[[str, ArgumentNames], CallPlan]) 
         warn("observe", f"observe can decorate what can be called; a {type(function).__name__} stays as it is")
         return function
     plan = plan_of(callable_name(function), argument_names(function))
-    if issubclass(type(function), type) and function.__flags__ & _MADE_BY_A_STATEMENT:
-        _observe_making(function, plan)
-        return function
+    made: Any = function
+    if issubclass(type(made), type) and made.__flags__ & _MADE_BY_A_STATEMENT:
+        _observe_making(made, plan)
+        return made
     simple = _enclosed_function(function, plan)
     return enclose(function, plan) if simple is None else simple
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
@@ -69,22 +70,30 @@ def init(
 ) -> None:
     """Make LLM calls and what is wrapped visible as OpenTelemetry spans, and send them where they are wanted.
 
-    With nothing given, ``PIXIE_OTEL_*`` variables, ``[tool.pixie-otel]`` of the nearest ``pyproject.toml`` and then the
-    standard ``OTEL_*`` variables decide. The application's TracerProvider is used where it has one, so call this after
-    it was set up. A second call changes nothing; call `shutdown` first to begin anew.
+    With nothing given, ``PIXIE_OTEL_FILE``, ``_ENDPOINT``, ``_INSTRUMENT``, ``_CAPTURE_CONTENT`` and ``_REDACT``,
+    ``[tool.pixie-otel]`` of the nearest ``pyproject.toml`` and then the standard ``OTEL_*`` variables decide. The
+    application's TracerProvider is used where it has one, and keeps its own exporters; so call this after it was set
+    up, and after what else instruments libraries: what is instrumented is not instrumented again. A second call changes
+    nothing; call `shutdown` first to begin anew.
 
-    What is wrong with a setting, an instrumentation or a destination is one warning each; the application goes on, with
-    what can be had.
+    What is wrong with a setting, an instrumentation or a destination is one warning each, to the logger ``pixie_otel``;
+    the application goes on, with what can be had.
 
     Args:
-        file: Where to write spans as OTLP JSON lines: a file, or a folder that gets a file for each process.
-        endpoint: The base URL of an OTLP receiver, such as ``http://localhost:4318``.
+        file: Where to write spans as OTLP JSON lines: a file, or a folder that gets a file for each process; a folder
+            ends with a separator, is one, or has no suffix.
+        endpoint: The base URL of an OTLP receiver, such as ``http://localhost:4318``; by HTTP, unless
+            ``OTEL_EXPORTER_OTLP_PROTOCOL`` is ``grpc``.
         headers: What is sent to it with every request, such as its key.
         service_name: What the application is called; else ``OTEL_SERVICE_NAME``.
         resource_attributes: What else is said of the application with every span.
-        instrument: Whether installed instrumentations of LLM libraries are switched on, or the names of those that are;
-            true, when nothing says otherwise.
-        capture_content: Whether inputs and outputs are recorded; true, when nothing says otherwise.
+        instrument: Whether installed instrumentations of LLM libraries are switched on, or the names of those that are,
+            such as ``["openai"]``; true, when nothing says otherwise.
+        capture_content: Whether inputs and outputs are recorded; true, when nothing says otherwise. OpenTelemetry's own
+            GenAI instrumentations learn it from the environment: while one is switched on here,
+            ``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` is ``SPAN_ONLY`` and
+            ``OTEL_SEMCONV_STABILITY_OPT_IN`` has ``gen_ai_latest_experimental``, unless the first is set already. That
+            holds for what else reads them.
         redact: Whether credentials are taken out; a function gets each attribute's key and value, after those have been
             taken out, and gives the value to record. True, when nothing says otherwise.
         exporters: Further destinations, each with a queue of its own.
@@ -205,9 +214,9 @@ def _begin(arguments: Mapping[str, object], *, strict: bool, implicit: bool) -> 
     _tell(problems, strict=strict)
     attachment, remarks = attach(settings)
     redactor = make_redactor(settings)
-    queues, problems = open_destinations(settings, redactor, standard=attachment.owned)
-    problems += activate(settings.instrument, attachment.provider, capture_content=settings.capture_content)
-    _tell(problems, strict=strict)
+    queues, closed = open_destinations(settings, redactor, standard=attachment.owned)
+    unmet = activate(settings.instrument, attachment.provider, capture_content=settings.capture_content)
+    _tell([*closed, *unmet], strict=strict)
     for remark in remarks:
         _say_once(remark)
     if before is not None:
@@ -220,7 +229,7 @@ def _begin(arguments: Mapping[str, object], *, strict: bool, implicit: bool) -> 
     hand_over()
     _state, _last = _State(dict(arguments), settings, attachment, bool(queues), implicit), attachment
     lifecycle.arm()
-    if attachment.owned and not implicit and not queues and not problems:
+    if attachment.owned and not implicit and not queues and not closed:
         _say_once(
             "pixie_otel.init(): spans are made, but go nowhere yet; give init(file=…) or init(endpoint=…), or set "
             "PIXIE_OTEL_FILE or OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -254,6 +263,7 @@ def _say_once(message: str) -> None:
         warn(f"init: {message}", message)
 
 
+@cache
 def _version() -> str:
     try:
         return version("pixie-otel")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -53,7 +52,7 @@ _LISTS: Final = (list, tuple)
 _SUPPRESSED: Final[str] = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
 
 _unfinished: deque[OpenSpan] = deque()
-_collecting: int | None = None
+_phases: dict[str, object] = {}
 
 
 class OpenSpan:
@@ -155,7 +154,7 @@ class OpenSpan:
                 self._record(error)
             except Exception as fault:  # noqa: BLE001 - the error is the application's, and goes its way whatever we do
                 report("recording an exception", fault)
-        if _collecting == threading.get_ident():
+        if next(reversed(_phases), None) == "start":
             # Ending a span may take locks, and what the collector interrupted may hold them.
             leave_unfinished(self)
             return
@@ -284,12 +283,9 @@ def report(where: str, fault: BaseException) -> None:
         pass
 
 
-def _note_collection(phase: str, _info: Mapping[str, int]) -> None:
-    global _collecting  # noqa: PLW0603 - the interpreter has one collector
-    _collecting = threading.get_ident() if phase == "start" else None
-
-
-gc.callbacks.append(_note_collection)
+# The last key is the phase that the collector is in. A function in Python would be a place where signal handlers run,
+# and the collector drops what they raise there: the application would miss its interrupt.
+gc.callbacks.extend((_phases.pop, _phases.__setitem__))
 if hasattr(os, "register_at_fork"):
     # What was left before a fork is the parent's to end.
     os.register_at_fork(after_in_child=_unfinished.clear)

@@ -38,8 +38,8 @@ def wrap(
     generator or another stream comes back unconsumed, with its whole protocol, and is recorded when it ends. Nothing is
     recorded until `init` is called.
 
-    While inputs are replayed, ``purpose="input"`` gives the recorded value of this name in place of `data`, and a
-    callable is not called at all.
+    While inputs are replayed (`pixie_otel.testing.replay_inputs`), ``purpose="input"`` gives the recorded value of this
+    name in place of `data`, and a callable is not called at all.
 
     Args:
         data: Anything.

@@ -25,12 +25,16 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
+def files() -> dict[str, str]:
+    """Give the README's files of Python by their names, which stand in their first lines."""
+    return {block.split()[1]: block for block in blocks("python") if block.startswith("# ")}
+
+
 @pytest.fixture
 def checkout(folder: Path) -> Path:
     """A folder with what the README's commands need beside the package."""
     shutil.copytree(ROOT / "examples", folder / "examples")
-    (tone,) = [block for block in blocks("python") if block.startswith("# tone.py")]
-    (folder / "tone.py").write_text(tone, encoding="utf-8")
+    (folder / "tone.py").write_text(files()["tone.py"], encoding="utf-8")
     return folder
 
 
@@ -47,28 +51,36 @@ def test_shows_what_the_example_prints(checkout: Path, pixie: Pixie) -> None:
 
 
 def test_the_python_runs(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every block of Python runs as it stands."""
+    """Every block of Python that is no part of the app runs as it stands."""
     for block in blocks("python"):
-        if "pixie." not in block:
+        if "app.py" not in block.splitlines()[0]:
             exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
 
     assert "PASSED: 8 of 8 judged cases passed 0" in capsys.readouterr().out
 
 
 def test_the_instrumented_app_runs(folder: Path, pixie: Pixie) -> None:
-    """The README's app, with OpenAI's stand-in, writes traces that the next commands show and judge."""
-    app = "\n".join(block for block in blocks("python") if "pixie." in block)
-    (folder / "app.py").write_text(app, encoding="utf-8")
+    """The README's app, with OpenAI's stand-in, writes traces that the next commands show and judge; its tests pass."""
+    for name in ("app.py", "test_app.py"):
+        (folder / name).write_text(files()[name], encoding="utf-8")
 
     with OpenAIStub(["Refunds take 5 business days."]) as stub:
-        done = subprocess.run(
-            [sys.executable, "app.py"], env=os.environ | stub.env(), capture_output=True, text=True, check=False
-        )
+        done = run("app.py", **stub.env())
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "Refunds take 5 business days.\n", "")
-    # One call by the app itself, one by the block that captures.
-    assert pixie("show", "traces/").out.count("answer [agent]") == 2
+    assert pixie("show", "traces/").out.count("answer [agent]") == 1
     assert pixie("eval", "traces/").code == 0
+
+    tested = run("-m", "pytest", "-q", "-p", "no:randomly", "test_app.py")
+
+    assert "2 passed" in tested.stdout, tested.stdout + tested.stderr
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the current folder."""
+    return subprocess.run(
+        [sys.executable, *arguments], env=os.environ | variables, capture_output=True, text=True, check=False
+    )
 
 
 def commands() -> list[str]:

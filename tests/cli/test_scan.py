@@ -32,7 +32,7 @@ def test_says_where_a_credential_is(pixie: Pixie, folder: Path) -> None:
     assert done.code == 1
     assert done.out.splitlines() == [
         f"openai-key: sk-p… ({len(KEY)} characters)",
-        f"  {path}:2 · input.value · span {2:016x} · trace {5:032x}",
+        f"  {path}:2 · input.value · span {2:016x} · trace 00000000",
     ]
     assert done.err == "Found 1 different credential in 1 place, in 2 lines and documents of 1 file.\n"
 

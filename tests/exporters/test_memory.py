@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import threading
 from collections.abc import Iterable
@@ -16,7 +17,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 from programs import run_program
 from sdk_spans import sdk_span
 
-from pixie_otel.exporters import readback
+from pixie_otel import diagnostics
+from pixie_otel.exporters import otlp_json, readback
 from pixie_otel.exporters.handlers import InstrumentationHandler
 from pixie_otel.exporters.memory import MemoryTraceHandler
 from pixie_otel.exporters.redaction import RedactionError
@@ -248,3 +250,26 @@ def test_a_fork_while_somebody_looks(tmp_path: Path) -> None:
     out, _ = run_program(program, tmp_path)
 
     assert out.splitlines() == ["[] False", "0"]
+
+
+def test_nobody_waits_for_a_log_handler() -> None:
+    """While it is logged that a handler is full, spans that are on their way to it are counted at once."""
+    store = MemoryTraceHandler(max_spans=0).store
+    counted: list[bool] = []
+
+    class Tracing(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            other = threading.Thread(target=store.expect, daemon=True)
+            other.start()
+            other.join(10)
+            counted.append(not other.is_alive())
+
+    logger, handler = logging.getLogger("pixie_otel"), Tracing()
+    logger.addHandler(handler)
+    try:
+        store.expect()
+        diagnostics._last.clear()
+        assert not store.arrive(readback.record(otlp_json.encode(sdk_span())))
+    finally:
+        logger.removeHandler(handler)
+    assert counted == [True]

@@ -251,16 +251,18 @@ def test_a_full_folder_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert "max_total_bytes is used up" in caplog.text
 
 
-def test_the_environment_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a path, PIXIE_OTEL_FILE says where spans go; without that there is an error."""
-    monkeypatch.setenv("PIXIE_OTEL_FILE", str(tmp_path / "traces.jsonl"))
+@pytest.mark.parametrize("variable", ["named/traces.jsonl", "", None])
+def test_the_environment_names_the_file(variable: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a path, PIXIE_OTEL_FILE says where spans go; without that they go into the folder traces/ here."""
+    monkeypatch.chdir(tmp_path)
+    if variable is None:
+        monkeypatch.delenv("PIXIE_OTEL_FILE", raising=False)
+    else:
+        monkeypatch.setenv("PIXIE_OTEL_FILE", variable)
     exporter = OtlpJsonlExporter()
     exporter.export([sdk_span()])
     exporter.shutdown()
-    assert names_in(tmp_path).total() == 1
-    monkeypatch.delenv("PIXIE_OTEL_FILE")
-    with pytest.raises(ConfigError, match="set PIXIE_OTEL_FILE"):
-        OtlpJsonlExporter()
+    assert names_in(tmp_path / (variable or "traces")).total() == 1
 
 
 @pytest.mark.parametrize(
@@ -268,7 +270,7 @@ def test_the_environment_names_the_file(tmp_path: Path, monkeypatch: pytest.Monk
     [
         ({"path": 3}, "3 is no path"),
         ({"path": b"traces.jsonl"}, "is no path"),
-        ({"path": ""}, "no trace file is named"),
+        ({"path": ""}, "has an empty name"),
         ({"path": "a\0b"}, "null character"),
         ({"max_file_bytes": 0}, "max_file_bytes is 0"),
         ({"max_file_seconds": -1.0}, r"max_file_seconds is -1\.0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import http.client
 import json
@@ -40,6 +41,8 @@ from pixie_otel.exporters.otlp_requests import JSON, RefusedRequest, Signal, rec
 from pixie_otel.traces.reader import TraceReader, read_traces
 
 PROTOBUF = "application/x-protobuf"
+KEY = "sk-proj-Ab3dEf6hIj9lMn2pQr5tUv8xYz1"
+PLAIN = "tr0ub4dor-and-3"
 
 
 @pytest.fixture
@@ -150,6 +153,47 @@ class TestExporters:
         assert [(answer.status, answer.body) for answer in answers] == [(200, b""), (200, b"{}")]
         assert receiver.counts() == ReceiverCounts(requests=2, metric_requests=2)
         assert receiver.path.read_bytes() == b""
+
+
+class TestCredentials:
+    """What others send is cleaned like what is traced here."""
+
+    def test_are_not_written(self, receiver: OtlpReceiver) -> None:
+        """Wherever a credential stands in spans and logs, it is not written, and everything else is."""
+        values = [
+            {"key": "password", "value": {"stringValue": PLAIN}},
+            {
+                "key": "headers",
+                "value": {"kvlistValue": {"values": [{"key": "x-api-key", "value": {"stringValue": PLAIN}}]}},
+            },
+            {
+                "key": "arguments",
+                "value": {"arrayValue": {"values": [{"stringValue": "--token"}, {"stringValue": KEY}]}},
+            },
+            {"key": "data", "value": {"bytesValue": base64.b64encode(f"api_key={PLAIN}".encode()).decode()}},
+            {"key": "pin.password", "value": {"intValue": "123456"}},
+            {"key": "kept", "value": {"intValue": "7"}},
+        ]
+        sent = batch(span(1))
+        resource = sent["resourceSpans"][0]
+        resource["resource"] = {"attributes": values}
+        one = resource["scopeSpans"][0]["spans"][0]
+        one |= {"name": f"GET /?api_key={PLAIN}", "attributes": values, "status": {"code": 2, "message": f"bad {KEY}"}}
+        one["events"] = [{"name": f"used {KEY}", "attributes": values}]
+        one["links"] = [{"traceId": "0" * 31 + "1", "spanId": "0" * 15 + "1", "attributes": values}]
+        record = {"body": {"stringValue": f"password: {PLAIN}"}, "attributes": values}
+        logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
+        binary = ParseDict(logs, ExportLogsServiceRequest()).SerializeToString()
+
+        assert post(receiver, sent).status == post(receiver, logs, path="/v1/logs").status == 200
+        assert post(receiver, binary, path="/v1/logs", type=PROTOBUF).status == 200
+        written = receiver.path.read_text()
+        for hidden in (KEY, PLAIN, base64.b64encode(f"api_key={PLAIN}".encode()).decode(), "123456"):
+            assert hidden not in written
+        assert written.count('{"key":"kept","value":{"intValue":"7"}}') == 6
+        assert lines(receiver)[1]["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["body"] == {
+            "stringValue": "password: <redacted>"
+        }
 
 
 class TestJson:
@@ -421,6 +465,37 @@ class TestHttp:
             client.sendall(b"POST /v1/traces HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
             client.shutdown(socket.SHUT_WR)
             assert client.recv(12) == b"HTTP/1.1 400"
+
+    @pytest.mark.parametrize(
+        "origin", ["http://localhost:3000", "https://app.localhost", "http://127.0.0.1:8080", "http://[::1]:5173"]
+    )
+    def test_pages_of_this_machine_may_send(self, receiver: OtlpReceiver, origin: str) -> None:
+        """A browser is told that a page of this machine may send, and may read the answer."""
+        connection = connect(receiver)
+        connection.request("OPTIONS", "/v1/traces", headers={"Origin": origin})
+        asked = Answer(connection.getresponse())
+        connection.close()
+        sent = post(receiver, batch(span(1)), Origin=origin)
+
+        assert (asked.status, asked.body, sent.status, len(lines(receiver))) == (200, b"", 200, 1)
+        assert "Content-Type" in asked.headers["Access-Control-Allow-Headers"]
+        assert asked.headers["Access-Control-Allow-Origin"] == origin
+        assert sent.headers["Access-Control-Allow-Origin"] == origin
+
+    @pytest.mark.parametrize(
+        "origin", ["https://example.com", "null", "http://localhost.example.com", "http://127.0.0.1.example.com"]
+    )
+    def test_pages_of_others_may_not(self, receiver: OtlpReceiver, said: list[str], origin: str) -> None:
+        """What any other page sends is not written, whatever name it gave this machine to be allowed to send."""
+        connection = connect(receiver)
+        connection.request("OPTIONS", "/v1/traces", headers={"Origin": origin})
+        asked = Answer(connection.getresponse())
+        connection.close()
+        sent = post(receiver, batch(span(1)), Origin=origin, Host=origin.rpartition("/")[2])
+
+        assert "Access-Control-Allow-Origin" not in asked.headers
+        assert (sent.status, lines(receiver), receiver.counts().refused) == (403, [], {"foreign-origin": 1})
+        assert origin in said[0]
 
     def test_many_may_send_at_the_same_time(self, receiver: OtlpReceiver) -> None:
         """Requests of many senders become whole lines, one each."""

@@ -257,6 +257,8 @@ def test_json_stays_json() -> None:
         "interface Login { password: string; apiKey?: string }",
         "The password is wrong. Enter password: ",
         'api_key="${OPENAI_API_KEY}" or "{api_key}"',
+        "headers['Authorization'] = f'Bearer {token}'\nkey_password=None,\n",
+        'class Credential:\n    """A username and a password."""',
         "docker run -u 1000:1000 --rm image",
         '["api_key", "name"] and ("password", "username")',
         "Authorization: see RFC 6750; WWW-Authenticate: Bearer realm=x",

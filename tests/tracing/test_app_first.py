@@ -154,7 +154,6 @@ EXCLUDED: Final = {
     "stand_ins._item_step": "what the application awaits goes through it",
     "stand_ins._same_or_inner": "what the application iterates over goes through it",
     "streams.Follower.__del__": "the interpreter calls it, and prints what it raises",
-    "spans._note_collection": "the interpreter calls it, and prints what it raises",
 }
 """What cannot fail in turn, since nobody of ours stands between it and who calls it."""
 CALLED_BY_APP: Final = {"observation.Observation", "stand_ins.StandIn"}

@@ -27,6 +27,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from sdk_spans import sdk_span
 
 from pixie_otel import diagnostics
+from pixie_otel.exporters.memory import MemoryTraceHandler
 from pixie_otel.exporters.redaction import Redactor
 from pixie_otel.exporters.work_queue import QueueStats
 from pixie_otel.tracing.destinations import make_redactor, open_destinations
@@ -143,6 +144,18 @@ def test_without_content_ours_gets_none_either(tmp_path: Path) -> None:
     assert queue.stats().written + sum(queue.stats().dropped.values()) == 2
 
 
+def test_what_is_to_stay_out_stays_out_of_an_exporter_of_ours_that_was_given() -> None:
+    """Contents and what the function hides are taken out for whatever exporter is given, one of ours too."""
+    handler = MemoryTraceHandler(redact=False)
+    settings = Settings(exporters=(handler,), capture_content=False, redact=lambda key, value: "hidden")
+    (queue,), _ = open_destinations(settings, make_redactor(settings), standard=False)
+    queue.put(sdk_span({"input.value": "mine", "llm.model_name": "m"}))
+    queue.shutdown()
+    (span,) = handler.spans
+    assert "mine" not in str(span.attributes)
+    assert span.attributes["llm.model_name"] == "hidden"
+
+
 @pytest.mark.parametrize(
     "variables",
     [
@@ -225,7 +238,6 @@ def test_the_standard_variables_are_the_application_s_business_where_it_has_a_pr
             {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"},
             "OTEL_EXPORTER_OTLP_PROTOCOL is 'http/json'; there are grpc, http/protobuf",
         ),
-        ({"OTEL_TRACES_EXPORTER": "pixie_otel"}, "no trace file is named"),
     ],
 )
 def test_an_exporter_that_cannot_be_had_is_told(

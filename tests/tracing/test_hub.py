@@ -124,6 +124,18 @@ class TestDestinations:
 
         assert destination.is_closed
 
+    def test_one_that_hangs_leaves_the_others_time_to_close(self, hub: SpanHub, tracer: Tracer) -> None:
+        """However little time there is, what has nothing left to write is closed."""
+        hanging, quick = Destination(), Destination()
+        hanging.may_go_on.clear()
+        hub.add_destination(hanging.queue)
+        hub.add_destination(quick.queue)
+        tracer.start_span("a").end()
+        assert quick.queue.flush(10)
+        assert not hub.close(0.5)
+        assert quick.is_closed
+        hanging.may_go_on.set()
+
 
 class RecordOnly(Sampler):
     """Records spans, and lets none of them be exported."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import itertools
 import os
 import sys
@@ -19,6 +20,11 @@ from pixie_otel.tracing.instrumentors import activate
 
 _numbers = itertools.count()
 _PROVIDER = TracerProvider(shutdown_on_exit=False)
+_ASKED = (
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
+    "OTEL_SEMCONV_STABILITY_OPT_IN",
+    "TRACELOOP_TRACE_CONTENT",
+)
 
 _MODULE = """
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
@@ -83,10 +89,11 @@ class _Installation:
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Installation]:
     """Give an installation in which nothing is instrumented but what the test adds."""
-    for variable in ("TRACELOOP_TRACE_CONTENT",):
+    for variable in _ASKED:
         monkeypatch.setenv(variable, "")
         monkeypatch.delenv(variable)
     monkeypatch.setattr(instrumentors, "_active", {})
+    monkeypatch.setattr(instrumentors, "_variables", {})
     real = instrumentors.entry_points
 
     def only_added(**selected: str) -> list[Any]:
@@ -233,9 +240,87 @@ def test_a_broken_instrumentation_is_one_message(installed: _Installation, sourc
     installed.add("openai", "openinference.instrumentation.broken", source=source, instrument=instrument or "pass")
     installed.add("zz", "openinference.instrumentation.whole")
     (problem,) = activate(wanted=True, provider=_PROVIDER)
-    assert problem.message.startswith("the instrumentation of openai (fake-")
-    assert problem.cause is not None
+    assert "openai" in problem.message
+    assert "calls are not traced" in problem.message
+    assert type(problem.cause).__name__ in problem.message
     assert len(installed.calls("openinference.instrumentation.whole")) == 1
+
+
+def test_the_next_one_is_taken_where_the_first_cannot_be_loaded(installed: _Installation) -> None:
+    """Where one cannot even be loaded, nothing was done by it, and another one is switched on."""
+    installed.add("openai", "openinference.instrumentation.broken", source="raise ImportError('broken')")
+    installed.add("openai", "opentelemetry.instrumentation.whole")
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    assert len(installed.calls("opentelemetry.instrumentation.whole")) == 1
+
+
+def test_two_names_of_one_library_are_one(installed: _Installation) -> None:
+    """What OpenLLMetry calls google_generativeai is the library of google-genai, and is instrumented once."""
+    installed.add("google_generativeai", "opentelemetry.instrumentation.google_generativeai")
+    installed.add("google-genai", "opentelemetry.instrumentation.google_genai")
+    assert activate(wanted=True, provider=_PROVIDER) == []
+    assert [len(installed.calls(module)) for module in installed.modules] == [0, 1]
+
+
+def test_what_is_installed_later_is_found(installed: _Installation) -> None:
+    """What is known of the installed distributions holds as long as nothing changes there."""
+    installed.add("openai", "openinference.instrumentation.first")
+    activate(wanted=True, provider=_PROVIDER)
+    installed.add("cohere", "openinference.instrumentation.second")
+    activate(wanted=True, provider=_PROVIDER)
+    assert [len(installed.calls(module)) for module in installed.modules] == [1, 1]
+
+
+def test_what_is_installed_is_looked_up_once(installed: _Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distributions are not looked through again while they stay as they are."""
+    lookups: list[str] = []
+
+    def counted(**selected: str) -> Any:
+        lookups.append(selected["group"])
+        return importlib.metadata.entry_points(**selected)
+
+    monkeypatch.setattr(instrumentors, "entry_points", counted)
+    installed.add("openai", "openinference.instrumentation.first")
+    for _ in range(3):
+        activate(wanted=True, provider=_PROVIDER)
+        activate(wanted=False, provider=_PROVIDER)
+    assert lookups == ["opentelemetry_instrumentor"]
+
+
+@pytest.mark.parametrize(
+    ("before", "content", "set_to"),
+    [
+        ({}, True, ("SPAN_ONLY", "gen_ai_latest_experimental", None)),
+        ({_ASKED[1]: "http"}, True, ("SPAN_ONLY", "http,gen_ai_latest_experimental", None)),
+        ({_ASKED[1]: "gen_ai_latest_experimental"}, True, ("SPAN_ONLY", "gen_ai_latest_experimental", None)),
+        ({_ASKED[0]: "NO_CONTENT"}, True, ("NO_CONTENT", None, None)),
+        ({}, False, (None, None, "false")),
+        ({_ASKED[2]: "true"}, False, (None, None, "true")),
+    ],
+)
+def test_instrumentation_that_asks_the_environment_is_told_of_content(
+    installed: _Installation,
+    monkeypatch: pytest.MonkeyPatch,
+    before: dict[str, str],
+    content: bool,  # noqa: FBT001 - a parameter of the test
+    set_to: tuple[str | None, ...],
+) -> None:
+    """What it asks is set while it is switched on, where nobody has set it, and then is what it was."""
+    for name, value in before.items():
+        monkeypatch.setenv(name, value)
+    installed.add("openai", "opentelemetry.instrumentation.official_v2")
+    activate(wanted=True, provider=_PROVIDER, capture_content=content)
+    assert tuple(os.environ.get(name) for name in _ASKED) == set_to
+    activate(wanted=False, provider=_PROVIDER)
+    assert {name: os.environ[name] for name in _ASKED if name in os.environ} == before
+
+
+def test_another_word_on_content_reaches_the_environment(installed: _Installation) -> None:
+    """Where content is captured again after it was not, nothing of before stays in the environment."""
+    installed.add("openai", "opentelemetry.instrumentation.llmetry")
+    activate(wanted=True, provider=_PROVIDER, capture_content=False)
+    activate(wanted=True, provider=_PROVIDER, capture_content=True)
+    assert _ASKED[2] not in os.environ
 
 
 def test_without_content_inputs_and_outputs_are_hidden(installed: _Installation) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,9 +22,7 @@ from pixie_otel.tracing.wrap import wrap
 
 OURS = str(Path(spans.__file__).parent)
 CONTEXTS = str(Path(otel_context.__file__).parent)
-# Entering `__exit__` comes before anything that it can do; the interpreter keeps what is raised in finalizers, and makes
-# a TypeError of what is raised where `async for` gets its awaitable.
-BEYOND_US = frozenset({"__exit__", "_note_collection"})
+# The interpreter keeps what is raised in finalizers, and makes a TypeError of it where `async for` gets its awaitable.
 KEPT = frozenset({"__del__", "_await"})
 
 
@@ -47,7 +46,7 @@ class Interrupter:
 
 def _is_ours(frame: FrameType) -> bool:
     """Say whether a frame is ours, or OpenTelemetry's context called by us."""
-    if frame.f_code.co_name in BEYOND_US:
+    if frame.f_code.co_name == "__exit__":  # it has to be entered before it can do anything
         return False
     caller: FrameType | None = frame
     while caller is not None and caller.f_code.co_filename.startswith(CONTEXTS):
@@ -84,7 +83,7 @@ async def refuse_later(question: str) -> None:
 
 
 @observe
-def count() -> Iterator[int]:
+def count() -> Generator[int]:
     """Count."""
     yield 1
     with start_observation(name="between"):
@@ -167,3 +166,16 @@ def test_an_interrupt_goes_through_and_leaves_nothing_current(action: Callable[[
             moments += 1
             assert otel_context.get_current() is before
     assert moments > 10
+
+
+def test_the_collector_has_no_moment_for_an_interrupt() -> None:
+    """A signal handler does not run in what we have the collector call, as what it raised would be dropped."""
+    with recording():
+        gc.collect()  # what others left may be ended now
+        interrupter = Interrupter(1)
+        sys.setprofile(interrupter)
+        try:
+            gc.collect()
+        finally:
+            sys.setprofile(None)
+    assert interrupter.left == 1

@@ -484,6 +484,19 @@ def test_the_exit_closes_what_is_in_force(monkeypatch: pytest.MonkeyPatch, error
     assert diagnostics.internal_errors() == ({} if error is None else faults)
 
 
+@pytest.mark.parametrize("error", [None, RuntimeError("broken")])
+def test_the_end_of_a_process_of_celery_flushes(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> None:
+    """What Celery announces is a flush, of which no fault goes further; without tracing nothing happens."""
+    hub = _Hub(error)
+    monkeypatch.setattr(diagnostics, "_errors", {})
+    with _in_force(hub):
+        lifecycle._on_celery_end(sender=None, pid=1, exitcode=0)
+    with _in_force(None):
+        lifecycle._on_celery_end(sender=None, pid=1, exitcode=0)
+    assert hub.asked == ["flush 1.5"]
+    assert diagnostics.internal_errors() == ({} if error is None else {"flushing for Celery": 1})
+
+
 def test_a_flush_goes_on_for_as_long_as_spans_get_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A queue that empties slowly is waited for; one in which nothing moves any more is given up."""
     counts = [(10, 6), (10, 3), (10, 3), (10, 0)]
@@ -526,3 +539,73 @@ def test_an_interpreter_that_may_not_set_handlers_is_left_alone(monkeypatch: pyt
             patch.setattr(lifecycle.signal, "signal", refuse)
             lifecycle.disarm()
         lifecycle.disarm()
+
+
+@pytest.mark.parametrize("where", ["under the hub's lock", "under a capture's lock"])
+def test_sigterm_may_come_while_a_lock_is_held(tmp_path: Path, where: str) -> None:
+    """Whatever the signal interrupts and other threads do meanwhile, spans are written and the process ends."""
+    process = start_program(
+        _program(
+            f"""
+import contextvars
+from pixie_otel.tracing.capture import capture_traces
+init(file="traces/", instrument=False)
+with capture_traces() as handler:
+    def go_on():
+        while True:
+            end_spans("other")
+    threading.Thread(target=contextvars.copy_context().run, args=(go_on,), daemon=True).start()
+    end_spans("before")
+    def interrupted():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    if {where!r} == "under a capture's lock":
+        with handler.store._lock:
+            interrupted()
+    main, expect = threading.get_ident(), handler.store.expect
+    handler.store.expect = lambda: interrupted() if threading.get_ident() == main else expect()
+    end_spans("interrupted")
+"""
+        ),
+        tmp_path,
+    )
+    _, errors = _end(process)
+    assert process.returncode == -signal.SIGTERM, errors
+    assert "before" in _names(tmp_path)
+    assert not errors
+
+
+@pytest.mark.parametrize("first", ["init", "celery"])
+def test_a_process_of_celery_writes_its_spans(tmp_path: Path, first: str) -> None:
+    """A process of Celery's pool that is killed at its end has written its spans, whichever was imported first."""
+    steps = ['init(file="traces/", instrument=False)', "import celery.signals"]
+    steps.sort(key=lambda step: first not in step)
+    (tmp_path / "celery").mkdir()
+    (tmp_path / "celery" / "__init__.py").touch()
+    (tmp_path / "celery" / "signals.py").write_text(
+        "class Signal:\n"
+        "    receivers = {}\n"
+        "    def connect(self, receiver, *, weak, dispatch_uid):\n"
+        "        self.receivers[dispatch_uid] = receiver\n"
+        "    def send(self, **named):\n"
+        "        for receiver in self.receivers.values():\n"
+        "            receiver(signal=self, **named)\n"
+        "worker_process_shutdown = Signal()\n",
+        encoding="utf-8",
+    )
+    run_program(
+        _program(
+            "\n".join(steps)
+            + """
+if (pid := os.fork()) == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_spans("task")
+    celery.signals.worker_process_shutdown.send(sender=None, pid=os.getpid(), exitcode=0)
+    os.kill(os.getpid(), signal.SIGKILL)
+os.waitpid(pid, 0)
+"""
+        ),
+        tmp_path,
+        {"PYTHONPATH": "."},
+    )
+    assert _names(tmp_path) == ["task"]

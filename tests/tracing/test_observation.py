@@ -239,8 +239,11 @@ def test_a_block_inside_an_observed_generator_is_not_current_outside(recorded: R
     assert recorded.parent("block") == "producing"
 
 
-def test_wrong_words_never_stop_the_application(caplog: pytest.LogCaptureFixture) -> None:
+def test_wrong_words_never_stop_the_application(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A kind that there is not, a name that is no text and metadata that is no mapping are warnings at most."""
+    monkeypatch.setattr("pixie_otel.diagnostics._last", {})
     with recording() as found:
         observation = start_observation(name=None, kind=7, metadata=3)  # type: ignore[arg-type] # that is what is tried
         with observation:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -202,6 +203,13 @@ def test_classes_without_a_method_of_their_own_stay_as_they_are(
     assert recorded.output("int") == 3
 
 
+class Color(Enum):
+    """A class that is called for its members."""
+
+    RED = 1
+    BLUE = 2
+
+
 def test_frameworks_see_how_an_object_is_called(recorded: Recorded) -> None:
     """The `__call__` of an observed or wrapped object is of the kind that it was, has its signature and is recorded."""
 
@@ -225,8 +233,9 @@ def test_frameworks_see_how_an_object_is_called(recorded: Recorded) -> None:
     assert recorded.output("many") == "b"
     for copied in (copy.copy(later), copy.deepcopy(later)):
         assert asyncio.run(copied("c")) == "c!"
-    with replay_inputs({"later": "recorded"}):
+    with replay_inputs({"later": "recorded", "color": 1}):
         assert asyncio.run(wrap(Later(), purpose="input", name="later")("a")) == "recorded"
+        assert wrap(Color, purpose="input", name="color")(2) is Color.RED  # its metaclass has a `__call__`, too
 
 
 def test_partials_and_callable_objects(recorded: Recorded) -> None:

@@ -723,4 +723,12 @@ def test_a_checkout_that_is_not_installed_has_no_version(monkeypatch: pytest.Mon
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(setup, "version", missing)
+    setup._version.cache_clear()
     assert setup._version() == ""
+    setup._version.cache_clear()
+
+
+def test_that_spans_go_nowhere_is_told_beside_another_fault(tmp_path: Path) -> None:
+    """An instrumentation that cannot be had does not hide that there is no destination."""
+    said = _run(tmp_path, 'init(instrument=["nonesuch"])\nprint(json.dumps(said))')
+    assert [("nonesuch" in message, "go nowhere" in message) for _, message in said] == [(True, False), (False, True)]
