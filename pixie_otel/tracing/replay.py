@@ -1,4 +1,8 @@
-"""Evaluation mode: recorded inputs by name, for the context that they were given to and all it starts."""
+"""Evaluation mode: recorded inputs by name, for the block that they were given to and all it starts.
+
+They are kept twice: in a context variable, which tasks inherit and servers leave alone, and in OpenTelemetry's context,
+which threads and pools are made to inherit while a block is open.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,19 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import cast
+from typing import Final, cast
 
-from pixie_otel.errors import WrapRegistryMissError, WrapTypeMismatchError
+from opentelemetry.context import attach, create_key, get_current, set_value
+
+from pixie_otel.errors import WrapRegistryMissError
 from pixie_otel.evaluable import NamedData
 
 __all__ = ["ReplayedInputs", "active", "replay_inputs"]
 
-_active: ContextVar[ReplayedInputs | None] = ContextVar("pixie_otel_replayed_inputs", default=None)
+_active: Final[ContextVar[ReplayedInputs | None]] = ContextVar("pixie_otel_replayed_inputs", default=None)
+_CARRIED: Final = create_key("pixie_otel.replayed_inputs")
+_was_used = False
+"""Whether anything was ever replayed in this process: `wrap` in production asks no further."""
 
 
 class ReplayedInputs:
@@ -30,7 +39,7 @@ class ReplayedInputs:
             values: The values; a mapping has one for each name.
 
         Raises:
-            WrapTypeMismatchError: A value is no JSON.
+            TypeError: A value is no JSON.
         """
         pairs: Iterable[tuple[str, object]]
         if isinstance(values, Mapping):
@@ -45,7 +54,7 @@ class ReplayedInputs:
             try:
                 text = json.dumps(value)
             except (TypeError, ValueError, RecursionError) as error:
-                raise WrapTypeMismatchError(name, "JSON", str(error)) from None
+                raise TypeError(f"replay_inputs: the value of {name!r} is no JSON: {error}") from None
             self._texts.setdefault(name, []).append(text)
 
     def take(self, name: str) -> str:
@@ -64,29 +73,44 @@ class ReplayedInputs:
 
 
 class replay_inputs:  # noqa: N801 - it is used as a function
-    """Replay recorded inputs in the current context: ``wrap(purpose="input")`` gives them in place of the real ones.
+    """Replay recorded inputs in a block: ``wrap(purpose="input")`` gives them in place of the real ones.
 
-    Use it with ``with``. Contexts inside one another do not mix: what the inner one does not know is an error there.
+    Use it with ``with``. It holds for the tasks, threads and pools that are used within; threads that ran before ask
+    the outside world as ever. Blocks inside one another do not mix: what the inner one does not know is an error there.
 
     Args:
-        values: The values; a name that stands several times has its values in order. A mapping has one for each name.
+        values: The values, such as the `eval_input` that `pixie_otel.root` gives for a recorded trace; a name that
+            stands several times has its values in order. A mapping has one for each name.
 
     Raises:
-        WrapTypeMismatchError: A value is no JSON.
+        TypeError: A value is no JSON.
     """
 
     def __init__(self, values: Iterable[NamedData] | Mapping[str, object]) -> None:
         self._inputs = ReplayedInputs(values)
-        self._tokens: list[Token[ReplayedInputs | None]] = []
+        self._entered: list[tuple[Token[ReplayedInputs | None], object]] = []
 
     def __enter__(self) -> ReplayedInputs:
-        self._tokens.append(_active.set(self._inputs))
+        # Loaded here, as `wrap` loads this module in production.
+        from pixie_otel.tracing.thread_contexts import carry
+
+        global _was_used  # noqa: PLW0603 - see there
+        _was_used = True
+        carry()
+        self._entered.append((_active.set(self._inputs), get_current().get(_CARRIED)))
+        attach(set_value(_CARRIED, self._inputs))
         return self._inputs
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        token = self._tokens.pop()
+        from pixie_otel.tracing.thread_contexts import carry_no_more
+
+        carry_no_more()
+        token, carried_before = self._entered.pop()
+        # Without its token, as OpenTelemetry logs an error where that is of another context.
+        if get_current().get(_CARRIED) is self._inputs:
+            attach(set_value(_CARRIED, carried_before))
         try:
             _active.reset(token)
         except ValueError:
@@ -97,4 +121,7 @@ class replay_inputs:  # noqa: N801 - it is used as a function
 
 def active() -> ReplayedInputs | None:
     """Give the inputs that are replayed in the current context; ``None`` where the real ones count."""
-    return _active.get()
+    found = _active.get()
+    if found is None and _was_used:
+        return cast("ReplayedInputs | None", get_current().get(_CARRIED))
+    return found

@@ -7,12 +7,15 @@ import contextvars
 import pickle
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from opentelemetry.context import Context, attach, detach
+from opentelemetry.instrumentation.threading import ThreadingInstrumentor
 from tracing_runtime import recording
 
-from pixie_otel.errors import WrapRegistryMissError, WrapTypeMismatchError
+from pixie_otel.errors import WrapRegistryMissError
 from pixie_otel.evaluable import NamedData
 from pixie_otel.tracing.replay import active, replay_inputs
 from pixie_otel.tracing.wrap import wrap
@@ -80,7 +83,7 @@ def test_what_is_no_json_is_refused() -> None:
     cycle: list[Any] = []
     cycle.append(cycle)
     for value in (object(), cycle, {1, 2}):
-        with pytest.raises(WrapTypeMismatchError, match="cannot become JSON"):
+        with pytest.raises(TypeError, match="the value of 'value' is no JSON"):
             replay_inputs({"value": value})  # type: ignore[dict-item] # that is what is tried
 
 
@@ -127,6 +130,41 @@ def test_threads_take_each_value_once() -> None:
         for thread in threads:
             thread.join()
     assert sorted(taken) == list(range(count))
+
+
+def test_threads_and_pools_that_are_used_within_replay_too() -> None:
+    """What a block starts, whatever it runs in, gets the block's values; what follows the block gets the real ones."""
+
+    def ask() -> int:
+        return wrap(0, purpose="input", name="n")
+
+    async def in_executor() -> int:
+        return await asyncio.get_running_loop().run_in_executor(None, ask)
+
+    found: list[int] = []
+    with replay_inputs({"n": 1}), ThreadPoolExecutor(1) as pool:
+        thread = threading.Thread(target=lambda: found.append(ask()))
+        thread.start()
+        thread.join()
+        found += [pool.submit(ask).result(), asyncio.run(in_executor())]
+        with replay_inputs({"n": 2}):
+            found.append(pool.submit(ask).result())
+        found.append(pool.submit(ask).result())
+    thread = threading.Thread(target=lambda: found.append(ask()))
+    thread.start()
+    thread.join()
+
+    assert found == [1, 1, 1, 2, 1, 0]
+    assert not ThreadingInstrumentor().is_instrumented_by_opentelemetry
+
+
+def test_a_server_that_begins_with_an_empty_context_replays() -> None:
+    """Frameworks attach a context of their own for each request; the values are there all the same."""
+    with replay_inputs({"n": 1}):
+        token = attach(Context())
+        assert wrap(0, purpose="input", name="n") == 1
+        detach(token)
+    assert wrap(0, purpose="input", name="n") == 0
 
 
 def test_leaving_in_another_context_is_no_error() -> None:
