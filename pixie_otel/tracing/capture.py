@@ -11,7 +11,6 @@ from weakref import ref
 
 from opentelemetry import trace
 from opentelemetry.context import Context, attach, get_current, set_value
-from opentelemetry.instrumentation.threading import ThreadingInstrumentor
 
 from pixie_otel.diagnostics import internal_error, note, warn
 from pixie_otel.errors import ConfigError
@@ -19,7 +18,8 @@ from pixie_otel.exporters.forks import in_child
 from pixie_otel.exporters.memory import MemoryTraceHandler
 from pixie_otel.tracing import runtime
 from pixie_otel.tracing.hub import SpanHub
-from pixie_otel.tracing.open_spans import CAPTURES, CaptureRef
+from pixie_otel.tracing.open_spans import CAPTURES, CAPTURES_HERE, CaptureRef
+from pixie_otel.tracing.thread_contexts import carry, carry_no_more
 
 __all__ = ["TraceCapture", "capture_traces"]
 
@@ -135,6 +135,7 @@ def _open(handler: MemoryTraceHandler) -> SpanHub | None:
         current.hub.open_capture(handler)
         context = get_current()
         attach(set_value(CAPTURES, (*_captures(context), ref(handler)), context))
+        CAPTURES_HERE.set((*CAPTURES_HERE.get(), ref(handler)))
     except BaseException:
         _scope.leave()
         raise
@@ -177,6 +178,7 @@ def _captures(context: Context) -> tuple[CaptureRef, ...]:
 
 
 def _detach(reference: CaptureRef) -> None:
+    CAPTURES_HERE.set(tuple(capture for capture in CAPTURES_HERE.get() if capture is not reference))
     # OpenTelemetry's `detach` would log an error where the block is left in another context than it was entered in.
     # There is nothing to take out there; and in the context that it was entered in, a closed capture takes no spans.
     context = get_current()
@@ -194,8 +196,6 @@ class _Scope:
         self._renew()
         self._captures = 0
         self._borrowed: runtime.Runtime | None = None
-        self._carries = False
-        self._timer_start: object = None
         in_child(self._renew)
 
     def _renew(self) -> None:
@@ -206,8 +206,7 @@ class _Scope:
         with self._lock:
             current = runtime.current() or self._set_up()
             if current is not None:
-                if not self._captures:
-                    self._carry_contexts()
+                carry()
                 self._captures += 1
             return current
 
@@ -215,8 +214,8 @@ class _Scope:
         """Count a capture that is closed."""
         with self._lock:
             self._captures -= 1
+            carry_no_more()
             if not self._captures:
-                self._carry_contexts_no_more()
                 self._give_back()
 
     def _set_up(self) -> runtime.Runtime | None:
@@ -238,22 +237,6 @@ class _Scope:
             activate(wanted=False, provider=trace.get_tracer_provider())
             shutdown(_GIVING_BACK_SECONDS)
             detach(borrowed.hub)
-
-    def _carry_contexts(self) -> None:
-        """Let threads and pools take over the context of whoever uses them, unless the application does so."""
-        instrumentor = ThreadingInstrumentor()
-        if not instrumentor.is_instrumented_by_opentelemetry:
-            self._timer_start = threading.Timer.__dict__.get("start")
-            instrumentor.instrument(skip_dep_check=True)
-            self._carries = True
-
-    def _carry_contexts_no_more(self) -> None:
-        if self._carries:
-            self._carries = False
-            ThreadingInstrumentor().uninstrument()
-            # It leaves behind what it had wrapped twice: the method that a timer has from `Thread`.
-            if self._timer_start is None and "start" in threading.Timer.__dict__:
-                del threading.Timer.start
 
 
 _scope: Final = _Scope()

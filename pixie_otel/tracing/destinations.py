@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export import SpanExporter
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
 from pixie_otel.errors import ConfigError
-from pixie_otel.exporters.redaction import Redactor, hide_from_environment
+from pixie_otel.exporters.redaction import STATUS_DESCRIPTION, Redactor, hide_from_environment
 from pixie_otel.exporters.span_queue import span_queue
 from pixie_otel.exporters.work_queue import WorkQueue
 from pixie_otel.tracing.instrumentors import hiding_config
@@ -32,8 +32,12 @@ _STANDARD: Final = "opentelemetry_traces_exporter"
 _PROTOCOLS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 _TRACES_PATH: Final = "/v1/traces"
 _GRPC_PORT: Final = 4317
-# Contents in other vocabularies than OpenInference's, which its configuration does not know.
+# Contents in other vocabularies than OpenInference's, which its configuration does not know; and what exceptions say,
+# which often quotes what they were raised for.
 _CONTENTS: Final = (
+    STATUS_DESCRIPTION,
+    keys.EXCEPTION_MESSAGE,
+    keys.EXCEPTION_STACKTRACE,
     keys.GENAI_COMPLETION,
     keys.GENAI_EVENT_CONTENT,
     keys.GENAI_INPUT_MESSAGES,

@@ -29,7 +29,7 @@ from pixie_otel.exporters.span_queue import span_size
 from pixie_otel.exporters.work_queue import Outcome, QueueStats, WorkQueue
 from pixie_otel.traces.record import SpanRecord
 from pixie_otel.tracing.dispatch import Dispatcher
-from pixie_otel.tracing.open_spans import CAPTURES, CaptureRef, OpenSpans
+from pixie_otel.tracing.open_spans import CAPTURES, CAPTURES_HERE, CaptureRef, OpenSpans
 from pixie_otel.tracing.spans import end_unfinished
 from pixie_otel.tracing.statistics import HubStats
 
@@ -159,10 +159,12 @@ class SpanHub(SpanProcessor):
                     capture.store.unattributed += 1
 
     def _captures_of(self, span: Span, context: Context) -> tuple[CaptureRef, ...]:
-        """Find the captures of a span: those of its context, else of the thread's, else of its parent."""
+        """Find the captures of a span: those of its context, else of the thread's, of its parent, of the task."""
         found = context.get(CAPTURES) or get_current().get(CAPTURES) or self._open.captures(span.parent)
         known = self._captures
-        return tuple(capture for capture in cast("tuple[CaptureRef, ...]", found) if capture in known)
+        return tuple(
+            capture for capture in cast("tuple[CaptureRef, ...]", found or CAPTURES_HERE.get()) if capture in known
+        )
 
     def add_destination(self, queue: WorkQueue[ReadableSpan]) -> None:
         """Let a queue have every sampled span that ends from now on."""

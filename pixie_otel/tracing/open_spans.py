@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Final, TypeAlias
 from weakref import ReferenceType, ref
 
@@ -11,13 +12,16 @@ from opentelemetry.trace import SpanContext
 
 from pixie_otel.exporters.memory import MemoryTraceHandler
 
-__all__ = ["CAPTURES", "CaptureRef", "OpenSpans"]
+__all__ = ["CAPTURES", "CAPTURES_HERE", "CaptureRef", "OpenSpans"]
 
 CaptureRef: TypeAlias = ReferenceType[MemoryTraceHandler]
 """A capture as contexts and spans hold it: a thread may hold its context for ever, and must not hold spans with it."""
 
 CAPTURES: Final = create_key("pixie_otel.captures")
 """The key of OpenTelemetry's context that holds the captures in force, a tuple of `CaptureRef`."""
+
+CAPTURES_HERE: Final[ContextVar[tuple[CaptureRef, ...]]] = ContextVar("pixie_otel_captures", default=())
+"""The same beside that context, which servers replace by an empty one for each request, as FastAPI does."""
 
 _Key: TypeAlias = tuple[int, int]
 

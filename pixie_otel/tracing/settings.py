@@ -8,6 +8,7 @@ is taken instead.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -125,17 +126,19 @@ def _environment() -> dict[str, tuple[str, object]]:
 
 
 def _project(problems: list[Problem]) -> dict[str, tuple[str, object]]:
+    source = _nearest_project()
+    if source is None:
+        return {}
     try:
-        source = _nearest_project()
-        if source is None:
-            return {}
         # Loads pydantic, which takes longer than all else that happens here.
         from pixie_otel.config import PixieConfig
 
         config = PixieConfig.read(source)
     except ConfigError as error:
-        problems.append(Problem(f"{error}; the project's settings are ignored"))
-        return {}
+        careful = _speaks_of_content(source)
+        held = ", and no content is recorded, as they speak of it" if careful else ""
+        problems.append(Problem(f"{error}; the project's settings are ignored{held}"))
+        return {"capture_content": (str(source), False)} if careful else {}
     values = {name: getattr(config, name) for name in ("file", "endpoint", "service_name", *_PLAIN)}
     if os.environ.get("OTEL_SERVICE_NAME", "").strip():
         # What a deployment says counts before what the repository says.
@@ -145,6 +148,14 @@ def _project(problems: list[Problem]) -> dict[str, tuple[str, object]]:
         for name, value in values.items()
         if value is not None
     }
+
+
+def _speaks_of_content(source: Path) -> bool:
+    """Say whether settings that cannot be used may have asked for no content to be recorded."""
+    try:
+        return re.search(rb"capture[-_]content", source.read_bytes()) is not None
+    except OSError:
+        return True
 
 
 def _nearest_project() -> Path | None:

@@ -18,7 +18,6 @@ from typing import Any, Final, TypeAlias
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
-from opentelemetry.semconv.attributes.exception_attributes import EXCEPTION_STACKTRACE
 from opentelemetry.trace import Span, Status, StatusCode, format_span_id, format_trace_id, set_span_in_context
 
 from pixie_otel import attributes as keys
@@ -194,7 +193,7 @@ class OpenSpan:
         event = {keys.EXCEPTION_TYPE: kind, keys.EXCEPTION_MESSAGE: message}
         with suppress(Exception):  # it walks all causes, and looks at classes of the application's
             # A long recursion passes as many spans as frames, so that all frames for each would take minutes.
-            event[EXCEPTION_STACKTRACE] = _cut("".join(format_exception(error, limit=-_MOST_FRAMES)))
+            event[keys.EXCEPTION_STACKTRACE] = _cut("".join(format_exception(error, limit=-_MOST_FRAMES)))
         self.span.add_event(keys.EXCEPTION_EVENT, event)
 
 

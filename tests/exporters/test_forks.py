@@ -417,71 +417,56 @@ import os, signal, sys, threading
 from fault_spans import balanced
 from pixie_otel.exporters.work_queue import Outcome, WorkQueue
 
-is_child = False
 children = []
-ready, tell = os.pipe()
+entered, let = threading.Event(), threading.Event()
 
-def fork():
-    global is_child
+def fork(*_):
     pid = os.fork()
     if pid:
         children.append(pid)
-    else:
-        is_child = True
+    let.set()
+
+def refuse(thread):
+    raise RuntimeError("can't start new thread")
 
 def handle(batch):
-    if "fork" in batch:
+    entered.set()
+    if sys.argv[1] == "handler":
         fork()
-        if is_child:
-            # What comes after it here is the child's main thread's end.
-            threading.Thread(target=go_on, args=(threading.current_thread(),)).start()
+    let.wait(30)
     return Outcome(len(batch), {})
 
-def go_on(forked):
-    forked.join(30)
-    assert balanced(queue.stats()).ended == 0
-    queue.put("child")
-    assert queue.flush(30)
-    assert balanced(queue.stats()).written == 1
-    os.write(tell, b"fine")
-
 queue = WorkQueue("forks", handle, lambda item: 1)
-if sys.argv[1] == "worker":
-    queue.put("fork")
-    assert queue.flush(30)
+start = threading.Thread.start
+if sys.argv[1] == "handler":
+    # So that the handler runs in this thread, which goes on in the child.
+    threading.Thread.start = refuse
+    queue.put("parent")
 else:
-    entered, let = threading.Event(), threading.Event()
-
-    def hang(batch):
-        entered.set()
-        let.wait(30)
-        return Outcome(len(batch), {})
-
-    queue = WorkQueue("forks", hang, lambda item: 1)
     queue.put("parent")
     assert entered.wait(30)
-
-    def interrupt(number, frame):
-        fork()
-        let.set()
-
-    signal.signal(signal.SIGALRM, interrupt)
+    signal.signal(signal.SIGALRM, fork)
     signal.setitimer(signal.ITIMER_REAL, 0.1)
+code = 1
+try:
     assert queue.flush(None)
-    if is_child:
+    assert balanced(queue.stats()).written == len(children)
+    if not children:
+        threading.Thread.start = start
+        queue._handle = lambda batch: Outcome(len(batch), {})
         queue.put("child")
         assert queue.flush(30)
         assert balanced(queue.stats()).written == 1
-        os.write(tell, b"fine")
-        os._exit(0)
-assert balanced(queue.stats()).written == 1
-assert os.waitpid(children[0], 0)[1] == 0
-assert os.read(ready, 4) == b"fine"
-print("fine")
+    else:
+        assert os.waitpid(children[0], 0)[1] == 0
+        print("fine", flush=True)
+    code = 0
+finally:
+    os._exit(code)
 """
 
 
-@pytest.mark.parametrize("where", ["worker", "flush"])
-def test_a_fork_inside_the_queue_s_own_work(where: str) -> None:
+@pytest.mark.parametrize("where", ["handler", "flush"])
+def test_a_fork_inside_the_queues_own_work(where: str) -> None:
     """Forked by the handler, or by a signal that interrupts a flush, a child counts from zero and waits for nobody."""
     assert run_program(_FORK_INSIDE, where) == "fine\n"

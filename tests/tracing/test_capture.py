@@ -14,7 +14,7 @@ from contextvars import Context as ThreadContext
 from pathlib import Path
 
 import pytest
-from opentelemetry.context import Context, get_current
+from opentelemetry.context import Context, attach, detach, get_current
 from opentelemetry.instrumentation.threading import ThreadingInstrumentor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -84,6 +84,22 @@ class TestWhatIsCaptured:
         assert [child.span.name for child in trace[0].children] == ["inner"]
         assert names(handler) == ["inner", "outer"]
         assert (handler.dropped, handler.late, handler.unattributed) == (0, 0, 0)
+
+    def test_what_a_server_does_in_a_context_of_its_own(self, tracer: Tracer) -> None:
+        """Spans are captured also where a server begins each request with an empty context of OpenTelemetry."""
+
+        async def serve() -> None:
+            token = attach(Context())
+            with tracer.start_as_current_span("request"):
+                await asyncio.to_thread(make, tracer, "endpoint")
+            detach(token)
+
+        with capture_traces() as handler:
+            asyncio.run(serve())
+        asyncio.run(serve())
+
+        assert names(handler) == ["endpoint", "request"]
+        assert handler.unattributed == 0
 
     def test_what_has_ended_is_there_within_the_block(self, tracer: Tracer) -> None:
         """Whoever looks while the capture is open waits for what has ended, and `clear` lets go of that."""

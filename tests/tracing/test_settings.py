@@ -273,6 +273,17 @@ def test_wrong_project_settings_are_told(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["capture-content = false\nfil = 1", "capture_content = no", "[broken\ncapture-content=0"]
+)
+def test_a_wish_for_privacy_among_settings_that_cannot_be_used_holds(tmp_path: Path, text: str) -> None:
+    """Where the project's settings are wrong and speak of content, none is recorded, and that is told."""
+    _project(tmp_path, f"[tool.pixie-otel]\n{text}\n")
+    settings, problems = resolve({})
+    assert not settings.capture_content
+    assert "no content is recorded, as they speak of it" in problems[0].message
+
+
+@pytest.mark.parametrize(
     "write",
     [
         lambda path: path.write_text("[project]\ndependencies = ['pixie-otel']\n"),

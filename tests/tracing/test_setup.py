@@ -616,12 +616,17 @@ def test_without_content_no_content_leaves_whoever_recorded_it(tmp_path: Path) -
         f"""
 init(file="traces/", capture_content=False, instrument=False)
 trace.get_tracer("t").start_span("s", attributes={attributes!r}).end()
-print("null")
+try:
+    with trace.get_tracer("t").start_as_current_span("failing"):
+        raise ValueError("cannot answer 'mine'")
+except ValueError:
+    print("null")
 """,
     )
     text = "".join(path.read_text() for path in (tmp_path / "traces").iterdir())
     assert "mine" not in text
     assert '"llm.model_name"' in text
+    assert '"exception.type","value":{"stringValue":"ValueError"}' in text
 
 
 def test_a_shutdown_does_not_wait_for_an_init_for_ever(tmp_path: Path) -> None:
