@@ -14,7 +14,7 @@ from pixie_otel.exporters import readback
 from pixie_otel.exporters.forks import in_child
 from pixie_otel.exporters.handlers import InstrumentationHandler
 from pixie_otel.exporters.readback import Held
-from pixie_otel.exporters.redaction import Redact, RedactionError, Redactor
+from pixie_otel.exporters.redaction import Redact, RedactionError, Redactor, hide_from_environment
 from pixie_otel.exporters.work_queue import Outcome
 from pixie_otel.traces.record import SpanRecord
 from pixie_otel.traces.spans import LLMSpan, ObserveSpan
@@ -177,7 +177,7 @@ class MemoryTraceHandler(SpanExporter, InstrumentationHandler):
         self, *, max_spans: int = _MAX_SPANS, max_bytes: int = _MAX_BYTES, redact: bool | Redact = True
     ) -> None:
         self.store = SpanStore(max_spans, max_bytes)
-        self._redactor = Redactor(redact)
+        self._redactor = Redactor(redact, hide=hide_from_environment())
         self._is_shut_down = False
 
     @property

@@ -13,15 +13,19 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from opentelemetry.sdk.trace.export import SpanExporter
-from opentelemetry.sdk.trace.sampling import Sampler
 from opentelemetry.util.types import AttributeValue
 
 from pixie_otel.errors import ConfigError
-from pixie_otel.exporters.redaction import Redact
+
+# OpenTelemetry's SDK raises while it is loaded where its variables are wrong; `init` does that where it can say so.
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.sdk.trace.sampling import Sampler
+
+    from pixie_otel.exporters.redaction import Redact
 
 __all__ = ["Problem", "Settings", "is_strict", "resolve"]
 

@@ -9,22 +9,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from opentelemetry.sdk.trace.export import SpanExporter
-from opentelemetry.sdk.trace.sampling import Sampler
 from opentelemetry.util.types import AttributeValue
 
 from pixie_otel.diagnostics import internal_error, note, warn
 from pixie_otel.errors import ConfigError
-from pixie_otel.exporters.redaction import Redact
 from pixie_otel.tracing import lifecycle, runtime
-from pixie_otel.tracing.destinations import make_redactor, open_destinations
-from pixie_otel.tracing.dispatch import hand_over
-from pixie_otel.tracing.instrumentors import activate
-from pixie_otel.tracing.provider import Attachment, attach
 from pixie_otel.tracing.settings import Problem, Settings, is_strict, resolve
 from pixie_otel.tracing.statistics import TracingStats, collect
+
+# Loaded by `_begin`, which says where OpenTelemetry's SDK cannot be loaded.
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.sdk.trace.sampling import Sampler
+
+    from pixie_otel.exporters.redaction import Redact
+    from pixie_otel.tracing.provider import Attachment
 
 __all__ = ["flush", "init", "init_for_capture", "shutdown", "stats"]
 
@@ -209,6 +210,14 @@ def _begin(arguments: Mapping[str, object], *, strict: bool, implicit: bool) -> 
         return
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         note("disabled", "OTEL_SDK_DISABLED is true: nothing is traced")
+        return
+    try:
+        from pixie_otel.tracing.destinations import make_redactor, open_destinations
+        from pixie_otel.tracing.dispatch import hand_over
+        from pixie_otel.tracing.instrumentors import activate
+        from pixie_otel.tracing.provider import attach
+    except Exception as error:  # noqa: BLE001 - a wrong variable, a version that does not fit
+        _tell([Problem(f"OpenTelemetry's SDK cannot be loaded, so nothing is traced: {error}", error)], strict=strict)
         return
     settings, problems = resolve(arguments)
     _tell(problems, strict=strict)

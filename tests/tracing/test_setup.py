@@ -500,16 +500,16 @@ def test_a_fault_of_our_own_is_counted_and_goes_no_further(tmp_path: Path) -> No
     failed, raised = _run(
         tmp_path,
         """
-from pixie_otel.tracing import setup
+from pixie_otel.tracing import provider
 def broken(*_, **__): raise RuntimeError("broken")
-attach, setup.attach = setup.attach, broken
+attach, provider.attach = provider.attach, broken
 init(instrument=False)
 raised = False
 try:
     init(instrument=False, strict=True)
 except ConfigError as error:
     raised = isinstance(error.__cause__, RuntimeError)
-setup.attach = attach
+provider.attach = attach
 init(instrument=False)
 hub = runtime.current().hub
 hub.flush = hub.close = broken
@@ -629,17 +629,34 @@ except ValueError:
     assert '"exception.type","value":{"stringValue":"ValueError"}' in text
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_variable_that_the_sdk_cannot_be_loaded_with_is_told(tmp_path: Path, *, strict: bool) -> None:
+    """OpenTelemetry's SDK raises as it is imported where a limit is no number; the application runs all the same."""
+    program = """
+import pixie_otel as pixie
+try:
+    pixie.init(file="traces/", strict=STRICT)
+except pixie.ConfigError as error:
+    print(error)
+print(pixie.wrap(3, purpose="output", name="n"), pixie.flush(), pixie.stats(), pixie.shutdown())
+""".replace("STRICT", str(strict))
+    out, err = run_program(program, tmp_path, {"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "-1"})
+    said = "OpenTelemetry's SDK cannot be loaded, so nothing is traced: OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT must be"
+    assert (out if strict else err).startswith(said)
+    assert out.endswith("3 True 0 spans ended True\n")
+
+
 def test_a_shutdown_does_not_wait_for_an_init_for_ever(tmp_path: Path) -> None:
     """Where another thread hangs in `init`, `shutdown` gives up after its timeout and says so."""
     assert (
         _run(
             tmp_path,
             """
-from pixie_otel.tracing import setup
+from pixie_otel.tracing import provider
 inside = threading.Event()
 def slow(settings):
     inside.set(); threading.Event().wait()
-setup.attach = slow
+provider.attach = slow
 threading.Thread(target=lambda: init(instrument=False), daemon=True).start()
 inside.wait()
 print(json.dumps(shutdown(0.1)), flush=True)
@@ -654,18 +671,18 @@ def test_a_fork_in_the_middle_of_init_leaves_the_child_free(tmp_path: Path) -> N
     process = start_program(
         _BEGIN
         + """
-from pixie_otel.tracing import setup
+from pixie_otel.tracing import provider
 inside, go_on = threading.Event(), threading.Event()
-attach = setup.attach
+attach = provider.attach
 def slow(settings):
     inside.set(); go_on.wait()
     return attach(settings)
-setup.attach = slow
+provider.attach = slow
 threading.Thread(target=lambda: init(instrument=False)).start()
 inside.wait()
 child = os.fork()
 if not child:
-    setup.attach = attach
+    provider.attach = attach
     init(file="traces/", instrument=False)
     end_spans("child")
     os._exit(0 if shutdown() else 1)
