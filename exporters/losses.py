@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Final
@@ -10,6 +11,8 @@ from pixie_otel.diagnostics import warn
 
 __all__ = ["LossWatch"]
 
+# As long as a message of one kind is held back: no start and no end is missing from the log.
+_QUIET_SECONDS: Final = 60.0
 _CAUSES: Final = {
     "after_shutdown": "ended after shutdown",
     "disk_cap": "max_total_bytes is used up, and no closed file is left to delete",
@@ -27,6 +30,8 @@ _CAUSES: Final = {
 class LossWatch:
     """Compares what was lost until now with what was lost before, and says what changed.
 
+    A loss ends when nothing was lost for a minute: a queue that is too full now and then says so once.
+
     Args:
         name: What loses, as its user would say it.
     """
@@ -35,6 +40,7 @@ class LossWatch:
         self._name = name
         self._last: Counter[str] = Counter()
         self._start: Counter[str] | None = None
+        self._latest = 0.0
 
     def look(self, dropped: Mapping[str, int], *, last: bool = False) -> None:
         """Say whether loss started or ended since the last look.
@@ -45,6 +51,9 @@ class LossWatch:
         """
         now = Counter(dropped)
         grew = now.total() > self._last.total()
+        moment = time.monotonic()
+        if grew:
+            self._latest = moment
         if grew and self._start is None:
             self._start = self._last
             warn(
@@ -52,11 +61,11 @@ class LossWatch:
                 f"{self._name}: spans are being lost ({_reasons(now - self._start)}). How many, by reason, is said "
                 "when it ends, and by pixie_otel.stats() at any time.",
             )
-        if self._start is not None and (last or not grew):
+        if self._start is not None and (last or (not grew and moment - self._latest >= _QUIET_SECONDS)):
             lost = now - self._start
             self._start = None
             warn(
-                f"loss-ends:{self._name}",
+                f"loss-{'lasts' if last else 'ends'}:{self._name}",
                 f"{self._name}: lost {lost.total()} span{'s'[: lost.total() != 1]} ({_reasons(lost, counted=True)}); "
                 + ("it is shut down." if last else "no more are being lost now."),
             )

@@ -69,7 +69,9 @@ _Entry: TypeAlias = tuple[T, int] | _Request
 class WorkQueue(Generic[T]):
     """Hands on what is put in, in batches, in a thread of its own that starts with the first item.
 
-    A forked child has an empty queue of its own and counts from zero; what waited in the parent stays the parent's.
+    A forked child has an empty queue of its own and counts from zero; what waited in the parent stays the parent's. A
+    process of multiprocessing flushes before it ends. Any other that ends by `os._exit` has to flush itself: a shorter
+    delay there would lose less, never nothing, and every worker that lives for long would pay for it.
 
     Args:
         name: What it feeds, as its user would say it.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 TIME_LIMIT = 300
@@ -21,6 +23,7 @@ def start_program(program: str | Path, *arguments: object) -> subprocess.Popen[s
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        start_new_session=True,
     )
 
 
@@ -30,6 +33,10 @@ def end_of(process: subprocess.Popen[str]) -> str:
         try:
             output, errors = process.communicate(timeout=TIME_LIMIT)
         except BaseException:
+            # With its children, which would hold on to what it prints into.
+            if hasattr(os, "killpg"):
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             raise
     assert process.returncode == 0, errors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from pixie_otel.exporters.work_queue import Outcome, WorkQueue
@@ -44,7 +44,7 @@ class Sink:
 
 
 @contextmanager
-def queue_to(handle: Callable[[Sequence[int]], Outcome], **options: object) -> Iterator[WorkQueue[int]]:
+def queue_to(handle: Callable[[Sequence[int]], Outcome], **options: object) -> Generator[WorkQueue[int]]:
     """Give a queue that is shut down afterwards."""
     queue = WorkQueue(str(options.pop("name", "a test")), handle, no_size, **options)  # type: ignore[arg-type]
     try:

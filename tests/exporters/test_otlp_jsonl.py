@@ -19,7 +19,7 @@ from sdk_spans import SPANS, sdk_span
 
 from pixie_otel.diagnostics import internal_errors
 from pixie_otel.errors import ConfigError
-from pixie_otel.exporters import otlp_jsonl
+from pixie_otel.exporters import losses, otlp_jsonl
 from pixie_otel.exporters.otlp_jsonl import OtlpJsonlExporter
 from pixie_otel.exporters.redaction import RedactionError, Redactor
 from pixie_otel.exporters.work_queue import Outcome
@@ -226,8 +226,11 @@ def test_a_span_that_ends_inside_an_export_is_counted(tmp_path: Path) -> None:
     assert exporter.export_counted([sdk_span()]).dropped == {"after_shutdown": 1}
 
 
-def test_loss_is_said_with_its_reason_and_its_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_loss_is_said_with_its_reason_and_its_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without a queue of ours the exporter says itself why spans are lost, and how many were when it ends."""
+    monkeypatch.setattr(losses, "_QUIET_SECONDS", 0.0)
     path = tmp_path / "traces.jsonl"
     exporter = OtlpJsonlExporter(path)
     path.mkdir()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from opentelemetry import context as otel_context
 
 from pixie_otel.diagnostics import internal_errors
+from pixie_otel.exporters import losses
 from pixie_otel.exporters.work_queue import Outcome, QueueStats, WorkQueue
 
 
@@ -154,8 +155,11 @@ def test_a_fault_inside_put_does_not_reach_the_application(monkeypatch: pytest.M
     assert internal_errors()["putting a span into the queue of unputtable"] == 1
 
 
-def test_loss_is_said_once_when_it_starts_and_once_when_it_ends(caplog: pytest.LogCaptureFixture) -> None:
+def test_loss_is_said_once_when_it_starts_and_once_when_it_ends(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However many are lost, two messages tell it: the reasons first, the numbers in the end."""
+    monkeypatch.setattr(losses, "_QUIET_SECONDS", 0.0)
     losing = True
 
     def handle(batch: Sequence[int]) -> Outcome:
