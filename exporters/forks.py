@@ -8,15 +8,17 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import Final
 from weakref import ref
 
 from pixie_otel.diagnostics import internal_error
 
-__all__ = ["before_exit_of_child", "in_child"]
+__all__ = ["before_exit_of_child", "ends_with_its_threads", "in_child"]
 
 _numbers: Final = itertools.count()
+_forking: Final = threading.local()
 
 
 class _WeakMethod:
@@ -65,6 +67,18 @@ def before_exit_of_child(method: Callable[[], object]) -> None:
         Finalize(None, _WeakMethod(method), exitpriority=priority)
 
 
+def ends_with_its_threads() -> bool:
+    """Say, in a child, whether a thread other than the main one forked it.
+
+    The system knows no main thread in such a process: it lives until its last thread has ended, daemons included.
+    """
+    return getattr(_forking, "beside_main", False)
+
+
+def _before_fork() -> None:
+    _forking.beside_main = threading.get_ident() != threading.main_thread().ident
+
+
 def _after_fork() -> None:
     for method in list(_methods.values()):
         try:
@@ -74,4 +88,4 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)

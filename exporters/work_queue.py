@@ -16,6 +16,7 @@ any of them may be left by an interrupt such as Ctrl-C:
 
 from __future__ import annotations
 
+import _thread
 import sys
 import threading
 import time
@@ -27,7 +28,7 @@ from queue import Empty, SimpleQueue
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from pixie_otel.diagnostics import internal_error
-from pixie_otel.exporters.forks import before_exit_of_child, in_child
+from pixie_otel.exporters.forks import before_exit_of_child, ends_with_its_threads, in_child
 from pixie_otel.exporters.losses import LossWatch
 from pixie_otel.exporters.outcomes import Handled, Outcome, QueueStats
 from pixie_otel.exporters.untraced import untraced
@@ -40,6 +41,13 @@ _BATCH_BYTES: Final = 4 * 2**20
 _UNKNOWN_SIZE: Final = 4096
 _RETRY_SECONDS: Final = 1.0
 _EXIT_SECONDS: Final = 10.0
+_IDLE_SECONDS: Final = 1.0
+# gevent puts its own in their places, maybe later than this. Its threads are not preempted: one that waits in C, as the
+# worker does in its queue, stops the application.
+_new_lock: Final = threading.Lock
+_new_rlock: Final = threading.RLock
+_get_ident: Final = threading.get_ident
+_start_thread: Final = _thread.start_new_thread
 # An endless wait must still be a number that the system takes.
 _LONGEST_SECONDS: Final = threading.TIMEOUT_MAX / 2
 
@@ -49,7 +57,7 @@ class _Request:
 
     def __init__(self, *, stop: bool) -> None:
         self.stop = stop
-        self._latch = threading.Lock()
+        self._latch = _new_lock()
         self._latch.acquire()  # released by `answer`
 
     def answer(self) -> None:
@@ -105,6 +113,7 @@ class WorkQueue(Generic[T]):
         self._delay = delay
         self._close = close
         self._closed = False
+        self._idle_seconds: float | None = None
         self._reset()
         in_child(self._renew)
 
@@ -112,6 +121,7 @@ class WorkQueue(Generic[T]):
         """In a forked child: start from nothing, and wait for none of the parent's work."""
         requests = self._requests
         self._reset()
+        self._idle_seconds = _IDLE_SECONDS if ends_with_its_threads() else None
         for request in requests:
             request.answer()
 
@@ -119,7 +129,7 @@ class WorkQueue(Generic[T]):
         """Start from nothing, with locks that nobody holds."""
         self._items: SimpleQueue[_Entry[T]] = SimpleQueue()
         self._hurry: SimpleQueue[None] = SimpleQueue()
-        self._lock = threading.RLock()
+        self._lock = _new_rlock()
         # The thread that works off the queue, ours or, where none can be started, a caller's. No lock, as an interrupt
         # could come between its `acquire` and the `try` that releases it.
         self._worker: dict[None, int] = {}
@@ -219,7 +229,7 @@ class WorkQueue(Generic[T]):
             return _UNKNOWN_SIZE
 
     def _is_worker(self) -> bool:
-        return self._worker.get(None) == threading.get_ident()
+        return self._worker.get(None) == _get_ident()
 
     def _request(self, *, stop: bool, timeout: float | None) -> bool:
         # Nothing runs beside the main thread once the interpreter takes itself apart: waiting would be for ever.
@@ -250,9 +260,12 @@ class WorkQueue(Generic[T]):
             if not self._hooked:
                 self._hooked = True
                 before_exit_of_child(self._flush_at_exit)
-            thread = threading.Thread(target=self._run, name=f"pixie-otel {self.name}", daemon=True)
             # In a context of its own, or the first request's would be kept for as long as the thread lives.
-            ThreadContext().run(thread.start)
+            if _thread.start_new_thread is _start_thread:
+                thread = threading.Thread(target=self._run, name=f"pixie-otel {self.name}", daemon=True)
+                ThreadContext().run(thread.start)
+            else:
+                ThreadContext().run(_start_thread, self._run, ())
         except Exception:  # noqa: BLE001 - no thread now, or none any more: what waits is worked off by a flush
             return False
         return True
@@ -267,12 +280,14 @@ class WorkQueue(Generic[T]):
             # A fork inside `handle` leaves this thread in the child, where the queue is another one.
             while items is self._items and not self._finished and not self._gave_up:
                 try:
-                    first = items.get()
+                    first = items.get(timeout=self._idle_seconds)
                     if not isinstance(first, _Request):
                         self._linger()
                     self._turn(first)
                     # Not kept while waiting for the next.
                     del first
+                except Empty:
+                    return
                 except BaseException as error:  # noqa: BLE001 - a worker that dies takes everything after with it
                     internal_error(f"working off the queue of {self.name}", error)
 
@@ -292,7 +307,7 @@ class WorkQueue(Generic[T]):
 
     def _as_worker(self, work: Callable[[SimpleQueue[_Entry[T]]], None]) -> None:
         """Do what one thread may do at a time, unless one does it already."""
-        items, worker, me = self._items, self._worker, {None: threading.get_ident()}
+        items, worker, me = self._items, self._worker, {None: _get_ident()}
         if worker == me:
             return
         try:

@@ -89,10 +89,10 @@ def may_hold_secret(data: bytes) -> bool:
         or find(b"hvs.") >= 0
         or find(b"dapi") >= 0
         or find(b"hooks.slack.com") >= 0
-        or find(b"PRIVATE KEY-----") >= 0
         or (find(b"earer ") >= 0 and _BEARER.search(data) is not None)
-        or (find(b"Basic ") >= 0 and _BASIC.search(data) is not None)
         # One byte is sought much faster still.
+        or (b"B" in data and find(b"Basic ") >= 0 and _BASIC.search(data) is not None)
+        or (b"K" in data and find(b"PRIVATE KEY-----") >= 0)
         or (b"@" in data and _USERINFO.search(data) is not None)
     )
 

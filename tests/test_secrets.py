@@ -8,13 +8,14 @@ import json
 import string
 from collections.abc import Callable
 from typing import Final
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pixie_otel.secret_patterns import SECRET_PATTERNS
 from pixie_otel.secrets import (
-    SECRET_PATTERNS,
     SecretMatch,
     find_secrets,
     mask_secret,
@@ -26,6 +27,7 @@ from pixie_otel.secrets import (
 ALNUM: Final = string.ascii_letters + string.digits
 WORD: Final = ALNUM + "-_"
 HEX: Final = "0123456789abcdef"
+UPPER: Final = string.ascii_uppercase + string.digits
 
 
 def drawn(seed: int, alphabet: str, length: int) -> str:
@@ -43,6 +45,12 @@ def json_web_token(seed: int) -> str:
     parts = [json.dumps({"alg": "HS256", "typ": "JWT"}), json.dumps({"sub": drawn(seed, string.digits, 9)})]
     encoded = [base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts]
     return ".".join([*encoded, drawn(seed, WORD, 43)])
+
+
+def user_and_password(seed: int) -> str:
+    """Write a user's name and a password as an HTTP client does, which is of any length modulo three."""
+    text = f"{drawn(seed, string.ascii_lowercase, 3 + seed % 9)}:{drawn(seed, ALNUM + '!%&=~', 9)}"
+    return base64.b64encode(text.encode()).decode()
 
 
 CREDENTIALS: Final[dict[str, list[Callable[[int], str]]]] = {
@@ -76,17 +84,41 @@ CREDENTIALS: Final[dict[str, list[Callable[[int], str]]]] = {
     "langsmith-key": [lambda n: f"lsv2_{'ps'[n % 2]}{'tk'[n % 2]}_{drawn(n, HEX, 32)}_{drawn(n, HEX, 10)}"],
     "npm-token": [lambda n: f"npm_{drawn(n, ALNUM, 36)}"],
     "pypi-token": [lambda n: f"pypi-AgEIcHlwaS5vcmc{drawn(n, WORD, 150)}"],
+    "age-secret-key": [lambda n: f"AGE-SECRET-KEY-1{drawn(n, 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L', 58)}"],
+    "atlassian-token": [lambda n: f"ATATT3xFfGF0{drawn(n, WORD, 171)}={drawn(n, '0123456789ABCDEF', 8)}"],
+    "databricks-token": [lambda n: f"dapi{drawn(n, HEX, 32)}", lambda n: f"dapi{drawn(n, HEX, 32)}-2"],
+    "digitalocean-token": [lambda n: f"do{'opr'[n % 3]}_v1_{drawn(n, HEX, 64)}"],
+    "linear-key": [lambda n: f"lin_api_{drawn(n, ALNUM, 40)}"],
+    "nvidia-key": [lambda n: f"nvapi-{drawn(n, WORD, 64)}"],
+    "replicate-token": [lambda n: f"r8_{drawn(n, ALNUM, 37)}"],
+    "sendgrid-key": [lambda n: f"SG.{drawn(n, WORD, 22)}.{drawn(n + 1, WORD, 43)}"],
+    "shopify-token": [lambda n: f"shp{('at', 'ca', 'pa', 'ss')[n % 4]}_{drawn(n, HEX, 32)}"],
+    "vault-token": [
+        lambda n: f"hvs.{drawn(n, ALNUM, 23)}Q",
+        lambda n: f"hvs.CAESI{drawn(n, WORD, 86)}",
+        lambda n: f"hvb.AAAAAQ{drawn(n, WORD, 132)}",
+    ],
+    "telegram-token": [lambda n: f"{drawn(n, '123456789', 8 + n % 3)}:AA{drawn(n, WORD, 33)}"],
+    "slack-webhook": [lambda n: f"T{drawn(n, UPPER, 8 + n % 3)}/B{drawn(n, UPPER, 8 + n % 4)}/{drawn(n, ALNUM, 24)}"],
     "jwt": [json_web_token],
     "bearer-token": [lambda n: drawn(n, ALNUM, 39) + "7"],
+    "basic-authorization": [user_and_password],
     "private-key": [lambda n: "\n".join(drawn(n + line, ALNUM + "+/", 64) for line in range(3))],
-    "url-password": [lambda n: drawn(n, ALNUM + "!%&=~", 12)],
+    "url-password": [
+        lambda n: drawn(n, ALNUM + "!%&=~", 12),
+        lambda n: quote(drawn(n, string.punctuation + ALNUM, 12), safe="") + "%40",
+    ],
+    "url-token": [lambda n: drawn(n, WORD, 25) + "q7Z"],
 }
 """For every pattern, credentials as their services make them."""
 
 AROUND: Final = {
     "bearer-token": ("Authorization: Bearer ", ""),
+    "basic-authorization": ("Authorization: Basic ", ""),
+    "slack-webhook": ("https://hooks.slack.com/services/", ""),
     "private-key": ("-----BEGIN RSA PRIVATE KEY-----\n", "\n-----END RSA PRIVATE KEY-----"),
     "url-password": ("postgresql://svc_app:", "@db.internal:5432/orders"),
+    "url-token": ("https://", "@git.internal/orders.git"),
 }
 """What some credentials are recognised by."""
 
@@ -184,6 +216,46 @@ def test_an_image_is_no_credential(encode: Callable[[bytes], bytes], data: bytes
         "chatcmpl-9a8b7c6d5e4f3a2b1c0d9e8f",
         "550e8400-e29b-41d4-a716-446655440000",
         "the bearer of this letter",
+        "the bearer authentication-is-required-for-this",
+        "authorization: bearer ${OPENAI_API_KEY}",
+        "Basic authentication is required",
+        "Basic Authentication1234 is no credential",
+        "Authorization: Basic dXNlcjpwYXNzd29yZA==",
+        "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+        f"Basic {base64.b64encode(b'a sentence without a password').decode()}",
+        f"Basic {base64.b64encode(bytes(range(200, 230))).decode()}",
+        "SG.xxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        f"SG.{drawn(1, WORD, 22)}.too-short",
+        f"MSG.{drawn(1, WORD, 22)}.{drawn(2, WORD, 43)}",
+        "hvs.read_the_attribute_of_an_object_1",
+        "hvs.CAESI...",
+        "hvb.AAAAAQ...",
+        f"dop_v1_{'0' * 64}",
+        "drop_v1_" + drawn(1, HEX, 64),
+        "dapi" + drawn(1, HEX, 20),
+        "endapi" + drawn(1, HEX, 32),
+        "dapi" + drawn(1, HEX, 36),
+        f"r8_{drawn(1, ALNUM, 36)}",
+        f"for8_{drawn(1, ALNUM, 37)}",
+        "shpat_" + drawn(1, HEX, 31),
+        "shpat_your_access_token_goes_here",
+        "nvapi-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "nvapi-some-key",
+        f"AGE-SECRET-KEY-1{'Q' * 58}",
+        "AGE-SECRET-KEY-1...",
+        "age1" + drawn(1, string.ascii_lowercase, 58),
+        f"lin_api_{drawn(1, ALNUM, 39)}",
+        "ATATT3xFfGF0...",
+        f"1234567:AA{drawn(1, WORD, 33)}",
+        f"123456789:AA{drawn(1, WORD, 34)}",
+        f"123456789:BB{drawn(1, WORD, 33)}",
+        "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+        "https://hooks.slack.com/services/",
+        "https://0123456789abcdef0123456789abcdef@o123.ingest.example.com/42",
+        "https://a-rather-long-name-of-a-user-2024@example.com/a",
+        "https://medium.example.com/@aRatherLongNameOfAUser2024@home",
+        "postgres://app:%24%7BDB_PASSWORD%7D@db/app",
+        "postgres://app:%3Cpassword%3E@db/app",
         "Authorization: Bearer ${OPENAI_API_KEY}",
         "Bearer authentication-is-required-for-this",
         "Bearer <your-token>",
@@ -213,6 +285,27 @@ def test_several_credentials_come_in_order_and_none_twice() -> None:
     assert [match.pattern for match in find_secrets(text)] == ["google-api-key", "jwt", "github-token"]
 
 
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
+def test_a_scheme_may_be_in_small_letters(scheme: str) -> None:
+    """HTTP/2 and many programs write the names of headers and schemes in small letters."""
+    (found,) = find_secrets(f"authorization: {scheme} {drawn(1, ALNUM, 39)}7")
+    assert found.pattern == "bearer-token"
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        (f"https://api.telegram.org/bot123456789:AA{drawn(1, WORD, 33)}/sendMessage", "telegram-token"),
+        (f"https://ghp_{drawn(1, ALNUM, 36)}@github.com/acme/widgets.git", "github-token"),
+        (f"https:\\/\\/hooks.slack.com\\/services\\/T0AB12CD3\\/B0AB12CD3\\/{drawn(1, ALNUM, 24)}", "slack-webhook"),
+        ("postgresql://app:p%40ss%3Aw0rd@db/app", "url-password"),
+    ],
+)
+def test_a_credential_within_a_url_is_found(text: str, pattern: str) -> None:
+    """A token in the path of a URL, one that is its user, and one with slashes escaped are each found once."""
+    assert [match.pattern for match in find_secrets(text)] == [pattern]
+
+
 def test_a_match_says_where_it_is() -> None:
     """The finding's ends cut the credential out of the text, and of a URL the password only."""
     text = "amqp://worker:pa55-w0rd@queue/"
@@ -234,6 +327,17 @@ def test_a_match_says_where_it_is() -> None:
         "/" * 100_000 + "@",
         "xoxb-" * 50_000,
         "AKIA" * 50_000,
+        "SG." * 50_000,
+        "hvs." * 50_000,
+        "hvb.A" * 50_000,
+        "hvs." + "a" * 100_000,
+        "dapi" * 50_000,
+        "1" * 100_000 + ":AA",
+        "12345678:AA" * 20_000,
+        "Basic " * 50_000,
+        "Basic " + "YWE6" * 25_000,
+        "hooks.slack.com/services/T" + "A" * 100_000,
+        "://a" * 50_000 + "@",
     ],
 )
 def test_no_text_makes_the_search_slow(text: str) -> None:

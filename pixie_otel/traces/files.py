@@ -87,6 +87,10 @@ def open_source(source: Source, *, limits: ReadLimits, report: ReadReport, spool
         MissingExtraError: It is zstd, and the library for that is not installed.
     """
     problems_before = sum(report.counts.values())
+    if source.path is not None and not source.is_stream and not os.path.lexists(source.path):
+        packed = Source(f"{source.name}.gz", f"{source.path}.gz", is_stream=False)
+        # Its writer may have packed it since it was found.
+        source = packed if os.path.lexists(f"{source.path}.gz") else source
     opened = _open_plain(source) or _open_unpacked(source, limits, report, spool)
     report.source(source.name).bytes = opened.size
     if not opened.size and sum(report.counts.values()) == problems_before:
@@ -145,7 +149,11 @@ def _find_in_folder(folder: str) -> Iterator[tuple[object, Source]]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         files += [Path(parent, name) for name in names if not name.startswith(".") and _TRACE_FILE.search(name)]
     for path in sorted(files):
-        yield _file(str(path))
+        # One that is gone since the folder was listed was packed, which its writer does with what is full, or deleted.
+        for name in (str(path), f"{path}.gz"):
+            if os.path.lexists(name):
+                yield _file(name)
+                break
 
 
 def _file(path: str) -> tuple[object, Source]:

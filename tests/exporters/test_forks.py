@@ -470,3 +470,64 @@ finally:
 def test_a_fork_inside_the_queues_own_work(where: str) -> None:
     """Forked by the handler, or by a signal that interrupts a flush, a child counts from zero and waits for nobody."""
     assert run_program(_FORK_INSIDE, where) == "fine\n"
+
+
+_BESIDE_MAIN = """
+import os, sys, threading
+from pathlib import Path
+from pixie_otel.exporters.work_queue import Outcome, WorkQueue
+
+def write(batch):
+    with open(sys.argv[1], "a") as file:
+        file.write("".join(f"{item}\\n" for item in batch))
+    return Outcome(len(batch), {})
+
+queue = WorkQueue("test", write, lambda item: 1)
+queue.put("parent")
+queue.flush()
+
+def fork():
+    child = os.fork()
+    if not child:
+        queue.put("child")
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+thread = threading.Thread(target=fork)
+thread.start()
+thread.join()
+"""
+
+
+def test_a_child_that_ends_with_its_last_thread_ends(tmp_path: Path) -> None:
+    """A child of a thread beside the main one lives as long as its threads: the worker leaves when all is written."""
+    written = tmp_path / "written"
+
+    assert run_program(_BESIDE_MAIN, written) == "0\n"
+    assert written.read_text() == "parent\nchild\n"
+
+
+_PATCHED_LATER = """
+import _thread, queue, sys, threading
+from pixie_otel.exporters.work_queue import Outcome, WorkQueue
+
+real = threading.current_thread
+
+def cooperative(*arguments):
+    raise SystemExit("a thread that is not preempted")
+
+# What gevent does where it is imported after pixie-otel.
+_thread.start_new_thread = threading._start_new_thread = cooperative
+threading.Lock = threading.RLock = _thread.allocate_lock = None
+written = []
+work = WorkQueue("test", lambda batch: written.extend(batch) or Outcome(len(batch), {}), lambda item: 1)
+work.put("a")
+print(work.flush(), written)
+work.put("b")
+print(work.shutdown(), written)
+"""
+
+
+def test_threads_that_are_patched_later_change_nothing() -> None:
+    """Where gevent patches threads after pixie-otel was imported, the worker still has a thread of the system's."""
+    assert run_program(_PATCHED_LATER) == "True ['a']\nTrue ['a', 'b']\n"

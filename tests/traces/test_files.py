@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from opening import LINE, kinds, read
@@ -22,7 +22,7 @@ from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.report import ReadReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="there are no such things on Windows")
 
@@ -211,6 +211,35 @@ class TestFindSources:
         monkeypatch.setattr(os, "stat", unnumbered)
 
         assert len(find_sources([str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")])) == 2
+
+    def test_files_that_are_packed_or_deleted_while_a_folder_is_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Writers pack what is full: such a file is read by its new name; one that is gone altogether is left out."""
+        for name in ("found.jsonl", "listed.jsonl", "deleted.jsonl"):
+            (tmp_path / name).write_bytes(LINE)
+
+        def pack(name: str) -> None:
+            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(LINE))
+            (tmp_path / name).unlink()
+
+        walk = os.walk
+
+        def busy(folder: str, **options: Any) -> Iterator[tuple[str, list[str], list[str]]]:
+            for level in list(walk(folder, **options)):
+                (tmp_path / "deleted.jsonl").unlink()
+                pack("listed.jsonl")
+                yield level
+
+        monkeypatch.setattr(os, "walk", busy)
+        sources = find_sources([tmp_path])
+        pack("found.jsonl")
+        texts = []
+        for source in sources:
+            with open_source(source, limits=ReadLimits(), report=ReadReport()) as opened:
+                texts.append((Path(opened.name).name, opened.pread(0, opened.size)))
+
+        assert texts == [("found.jsonl.gz", LINE), ("listed.jsonl.gz", LINE)]
 
 
 class TestStandardInput:
