@@ -43,30 +43,36 @@ _FEWEST_DIFFERENT: Final = 6
 """A random credential of 16 characters or more has at least as many different ones; a filler like ``0000`` has not."""
 
 _SAMPLE_PASSWORD: Final = re.compile(
-    "admin|changeme|foobar|guest|hunter2|minioadmin|mysql|open ?sesame|pass|passwd|password|postgres|pwd|redis|root|sample"
-    "|secret|test|token|user|username",
+    "admin|changeme|foobar|guest|hunter2|minioadmin|mysql|open ?sesame|pass|passwd|password|postgres|pwd|redis|root"
+    "|sample|secret|test|token|user|username",
     re.IGNORECASE,
 )
+_VARIABLE: Final = re.compile(r"\$?\{.*\}|\$\w+|\$\(.*\)|<.*>|\[.*\]")
 _TOKEN_LETTERS: Final = re.compile(r"(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])")
 
 
 def _is_no_filler(match: re.Match[str]) -> bool:
     """Refuse what stands for a credential in documentation: fillers, examples, one character again and again."""
     secret = match.group("secret")
-    return len(set(secret)) >= _FEWEST_DIFFERENT and _FILLER.search(secret) is None
+    # What follows a prefix, where there is one.
+    drawn = match.groupdict().get("drawn", secret)
+    return len(set(drawn)) >= _FEWEST_DIFFERENT and _FILLER.search(secret) is None
 
 
 def _is_no_sample_password(match: re.Match[str]) -> bool:
-    return _is_password(unquote(match.group("user")), unquote(match.group("secret")))
+    """Refuse what is put together by a program, or else is no password of anybody; `%` may begin an escape."""
+    user, password = match.group("user", "secret")
+    if password.startswith("$") or any(sign in password for sign in "{}*[]"):
+        return False
+    return _is_password(unquote(user), unquote(password))
 
 
 def _is_password(user: str, password: str) -> bool:
     """Refuse what stands for a password in documentation and in local set-ups, and templates' variables."""
     return not (
         _SAMPLE_PASSWORD.fullmatch(password) is not None
+        or _VARIABLE.fullmatch(password) is not None
         or password == user
-        or password.startswith("$")
-        or any(sign in password for sign in "{}*[]")
         or len(set(password)) < 3
         or _FILLER.search(password) is not None
     )
@@ -98,7 +104,7 @@ def _token(prefix: str, body: str) -> re.Pattern[str]:
         rf"(?:(?<![A-Za-z0-9_-]{prefix})|(?<=\\[nrtbf]{prefix})|(?<=\\u[0-9A-Fa-f]{{4}}{prefix})"
         rf"|(?<=%[0-9A-F]{{2}}{prefix}))(?<!;base64,{prefix})"
     )
-    return re.compile(rf"(?P<secret>{prefix}{before}{body})")
+    return re.compile(rf"(?P<secret>{prefix}{before}(?P<drawn>{body}))")
 
 
 def _of_tokens(name: str, *shapes: tuple[str, str], anchors: tuple[str, ...]) -> tuple[SecretPattern, ...]:
@@ -159,7 +165,6 @@ SECRET_PATTERNS: Final[tuple[SecretPattern, ...]] = (
     *_of_tokens("pypi-token", ("pypi-", rf"AgE{_WORD}{{50,1000}}+"), anchors=("pypi-",)),
     *_of_tokens("age-secret-key", ("AGE-SECRET-KEY-1", f"[02-9AC-HJ-NP-Z]{{58}}{_END}"), anchors=("AGE-SECRET-KEY-",)),
     *_of_tokens("atlassian-token", ("ATATT3", rf"{_WORD}{{60,250}}+(?:=[0-9A-F]{{8}})?"), anchors=("ATATT3",)),
-    *_of_tokens("databricks-token", ("dapi", f"[0-9a-f]{{32}}(?:-[0-9])?{_END}"), anchors=("dapi",)),
     *_of_tokens("digitalocean-token", ("do[opr]_v1_", f"[0-9a-f]{{64}}{_END}"), anchors=("_v1_",)),
     *_of_tokens("linear-key", ("lin_api_", f"[A-Za-z0-9]{{40}}{_END}"), anchors=("lin_api_",)),
     *_of_tokens("nvidia-key", ("nvapi-", rf"{_WORD}{{60,100}}+"), anchors=("nvapi-",)),
@@ -189,7 +194,7 @@ SECRET_PATTERNS: Final[tuple[SecretPattern, ...]] = (
         ("hooks.slack.com",),
         re.compile(
             r"hooks\.slack\.com\\?/services\\?/"
-            rf"(?P<secret>T[A-Z0-9]{{8,14}}+\\?/B[A-Z0-9]{{8,14}}+\\?/[A-Za-z0-9]{{20,40}}+)"
+            r"(?P<secret>T[A-Z0-9]{8,14}+\\?/B[A-Z0-9]{8,14}+\\?/[A-Za-z0-9]{20,40}+)"
         ),
         _is_no_filler,
     ),

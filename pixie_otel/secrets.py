@@ -60,10 +60,16 @@ def _marked_anchors() -> re.Pattern[bytes]:
     """
     anchors = {anchor.encode() for pattern in SECRET_PATTERNS for anchor in pattern.anchors}
     folded = {_fold(anchor).rpartition(_MARK) for anchor in anchors if not anchor.endswith(b"KEY-----")}
-    marked = sorted((head, tail) for head, mark, tail in folded if mark)
+    marked = [(head, tail) for head, mark, tail in folded if mark]
     letters = re.escape(bytes(sorted({head[-1] for head, _ in marked})))
-    wholes = b"|".join(b"(?<=%b-)%b" % (re.escape(head), re.escape(tail)) for head, tail in marked)
-    return re.compile(rb"-(?<=[%b]-)(?=\.?[A-Za-z0-9-]{16})(?:%b)" % (letters, wholes))
+    # Of one length, they are looked for together.
+    shapes = {(len(head), tail) for head, tail in marked}
+    wholes = b"|".join(
+        b"(?<=%b)%b"
+        % (b"|".join(sorted(re.escape(h + _MARK) for h, t in marked if (len(h), t) == (size, tail))), re.escape(tail))
+        for size, tail in sorted(shapes)
+    )
+    return re.compile(rb"-(?<=[%b]-)(?=[.A-Za-z0-9-][A-Za-z0-9-]{15})(?:%b)" % (letters, wholes))
 
 
 _MARKED: Final = _marked_anchors()
@@ -87,7 +93,6 @@ def may_hold_secret(data: bytes) -> bool:
     return (
         _MARKED.search(_fold(data)) is not None
         or find(b"hvs.") >= 0
-        or find(b"dapi") >= 0
         or find(b"hooks.slack.com") >= 0
         or (find(b"earer ") >= 0 and _BEARER.search(data) is not None)
         # One byte is sought much faster still.
