@@ -186,7 +186,7 @@ SECRET_PATTERNS: Final[tuple[SecretPattern, ...]] = (
     SecretPattern(
         "telegram-token",
         (":AA",),
-        re.compile(rf"(?<![0-9])(?P<secret>[0-9]{{8,10}}+:AA{_WORD}{{33}})(?!{_WORD})"),
+        re.compile(rf"(?<![0-9])(?P<secret>[0-9]{{8,10}}+:AA(?P<drawn>{_WORD}{{33}}))(?!{_WORD})"),
         _is_no_filler,
     ),
     SecretPattern(
@@ -216,7 +216,7 @@ SECRET_PATTERNS: Final[tuple[SecretPattern, ...]] = (
     SecretPattern(
         "basic-authorization",
         ("Basic ",),
-        re.compile(r"Basic {1,4}+(?P<secret>(?:[A-Za-z0-9+]|\\?/){12,4000}+={0,2}+)"),
+        re.compile(r"Basic {1,4}+(?P<secret>(?:[A-Za-z0-9+]|\\?/){11,4000}+={0,2}+)"),
         _is_user_and_password,
     ),
     SecretPattern(

@@ -1,13 +1,13 @@
 """Credentials within text: a fast test of raw bytes, and an exact search of decoded text.
 
 `may_hold_secret` looks for the patterns' anchors in undecoded JSON, where letters, digits and ``-_.:@`` stand as they
-are; `find_secrets` then looks closely.
+are, and a slash has at most a backslash before it; `find_secrets` then looks closely.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -40,40 +40,51 @@ class SecretMatch:
 
 _SECRET_NAME: Final = re.compile("api_?key|secret|password|passwd|credential|authorization|token$", re.IGNORECASE)
 
-_MARK: Final = b"-"
-_MARKS: Final = (b"_", b"A", b"G", b"I", b"J")
-"""Bytes at which most anchors can be found, and which are so rare that looking around them costs little."""
+_WORD: Final = b"[A-Za-z0-9_-]"
+_ANCHORS: Final = sorted({anchor.encode() for pattern in SECRET_PATTERNS for anchor in pattern.anchors})
+
+
+def _letters(letters: Iterable[int]) -> bytes:
+    """Write the class of some letters."""
+    return b"[%b]" % re.escape(bytes(sorted(set(letters))))
 
 
 def _fold(data: bytes) -> bytes:
-    """Make all marks the same one, for a single search to find them all; to replace one byte costs next to nothing."""
-    for mark in _MARKS:
-        data = data.replace(mark, _MARK)
-    return data
+    """Make one letter of three, for a single search to find them all; to replace a rare one costs next to nothing."""
+    return data.replace(b"G", b"A").replace(b"J", b"A")
 
 
-def _marked_anchors() -> re.Pattern[bytes]:
-    """Build the search of folded text for all anchors with a mark, but for the first of a private key.
+def _around(mark: bytes, anchors: list[bytes], before: bytes, following: bytes) -> re.Pattern[bytes]:
+    """Build one search for all anchors that hold a mark, as the mark alone is found at the speed of a literal search.
 
-    A mark alone is found at the speed of a literal search. What costs least and refuses most comes next: the letter
-    before the mark, then the run of characters after it.
+    What refuses most comes next: the two letters before the mark, and the run of characters after it. Then comes all
+    that is before the mark; what is of one length is looked for together.
     """
-    anchors = {anchor.encode() for pattern in SECRET_PATTERNS for anchor in pattern.anchors}
-    folded = {_fold(anchor).rpartition(_MARK) for anchor in anchors if not anchor.endswith(b"KEY-----")}
-    marked = [(head, tail) for head, mark, tail in folded if mark]
-    letters = re.escape(bytes(sorted({head[-1] for head, _ in marked})))
-    # Of one length, they are looked for together.
-    shapes = {(len(head), tail) for head, tail in marked}
-    wholes = b"|".join(
-        b"(?<=%b)%b"
-        % (b"|".join(sorted(re.escape(h + _MARK) for h, t in marked if (len(h), t) == (size, tail))), re.escape(tail))
-        for size, tail in sorted(shapes)
-    )
-    return re.compile(rb"-(?<=[%b]-)(?=[.A-Za-z0-9-][A-Za-z0-9-]{15})(?:%b)" % (letters, wholes))
+    heads: dict[tuple[int, bytes], list[bytes]] = {}
+    for anchor in anchors:
+        head, _, tail = anchor.rpartition(mark)
+        heads.setdefault((len(head), tail), []).append(re.escape(head + mark))
+    wholes = (b"(?<=%b)%b" % (b"|".join(alike), re.escape(tail)) for (_, tail), alike in heads.items())
+    return re.compile(b"%b%b(?=%b)(?:%b)" % (mark, before, following, b"|".join(wholes)))
 
 
-_MARKED: Final = _marked_anchors()
-_BASIC: Final = re.compile(rb"Basic {1,4}[A-Za-z0-9+/\\]{10}")
+def _ending_in(mark: bytes, following: bytes) -> re.Pattern[bytes]:
+    """Build the search for all anchors that end in a mark, but for a private key's: text does not go on after that."""
+    anchors = [anchor for anchor in _ANCHORS if anchor.endswith(mark) and not anchor.endswith(b"KEY-----")]
+    before = b"(?<=%b%b%b)" % (_letters(a[-3] for a in anchors), _letters(a[-2] for a in anchors), mark)
+    return _around(mark, anchors, before, following)
+
+
+_UNDERSCORED: Final = _ending_in(b"_", b"[A-Za-z0-9]{16}")
+_HYPHENED: Final = _ending_in(b"-", _WORD + b"{16}")
+_LETTERED: Final = _around(
+    b"A",
+    [_fold(anchor) for anchor in _ANCHORS if anchor[-1] not in b"-_" and b"A" in _fold(anchor)],
+    b"",
+    b"[.A-Za-z0-9_-]" + _WORD + b"{15}",
+)
+# The second part of a Slack webhook's path begins with the letter too.
+_BASIC_OR_WEBHOOK: Final = re.compile(rb"B(?:asic {1,4}[A-Za-z0-9+/\\]{10}|(?<=/B)[A-Z0-9]{8})")
 _BEARER: Final = re.compile(rb"[Bb]earer {1,4}[A-Za-z0-9._~+/\\-]{20}")
 # An encoder may have written any other character as `\u1234`.
 _USERINFO: Final = re.compile(rb'/(?:[^\s"/@:]{0,1200}+:[^\s"/@]{3,2400}+|[A-Za-z0-9_-]{20,300}+)@')
@@ -91,12 +102,13 @@ def may_hold_secret(data: bytes) -> bool:
     # `rfind` tells by the first letter where a text is not, `in` by the last one, and that costs twice as much here.
     find = data.rfind
     return (
-        _MARKED.search(_fold(data)) is not None
+        _UNDERSCORED.search(data) is not None
+        or _HYPHENED.search(data) is not None
+        or _LETTERED.search(_fold(data)) is not None
         or find(b"hvs.") >= 0
-        or find(b"hooks.slack.com") >= 0
         or (find(b"earer ") >= 0 and _BEARER.search(data) is not None)
         # One byte is sought much faster still.
-        or (b"B" in data and find(b"Basic ") >= 0 and _BASIC.search(data) is not None)
+        or (b"B" in data and _BASIC_OR_WEBHOOK.search(data) is not None)
         or (b"K" in data and find(b"PRIVATE KEY-----") >= 0)
         or (b"@" in data and _USERINFO.search(data) is not None)
     )
