@@ -31,12 +31,14 @@ _posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions, 
 
 def _child(code: str, *arguments: object) -> subprocess.Popen[str]:
     """Start a Python process that has the tests' helpers at hand."""
+    # Coverage could not write where such a process may not, and would say so.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_PROCESS")}
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        env={**environment, "PYTHONPATH": str(Path(__file__).parents[1])},
     )
 
 
