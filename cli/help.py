@@ -15,13 +15,13 @@ _OTHERS = "Other options"
 class HelpfulCommand(TyperCommand):
     """A command whose help lists its options by their ``rich_help_panel``, drawn without rich."""
 
-    def format_usage(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+    def format_usage(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
         """Write the line that shows how to call it."""
         params: list[Any] = list(self.get_params(ctx))
         arguments = [param.metavar for param in params if param.param_type_name == "argument"]
         formatter.write_usage(ctx.command_path, " ".join(["[OPTIONS]", *arguments]))
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
         """Write the arguments and the options, each group under its heading."""
         _write_params(list(self.get_params(ctx)), formatter, _OTHERS)
 
@@ -29,17 +29,17 @@ class HelpfulCommand(TyperCommand):
 class HelpfulGroup(TyperGroup):
     """The same for what has commands."""
 
-    def format_usage(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+    def format_usage(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
         """Write the line that shows how to call it."""
         formatter.write_usage(ctx.command_path, "COMMAND [OPTIONS]")
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
         """Write the commands, then the options."""
         self.format_commands(ctx, formatter)
         _write_params(list(self.get_params(ctx)), formatter, "Options")
 
 
-def _write_params(params: list[Any], formatter: Any, default_title: str) -> None:  # noqa: ANN401
+def _write_params(params: list[Any], formatter: Any, default_title: str) -> None:  # noqa: ANN401 - see above
     groups: dict[str, list[tuple[str, str]]] = {}
     for param in params:
         if param.param_type_name == "argument":

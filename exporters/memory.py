@@ -14,16 +14,18 @@ from pixie_otel.exporters import readback
 from pixie_otel.exporters.forks import in_child
 from pixie_otel.exporters.handlers import InstrumentationHandler
 from pixie_otel.exporters.readback import Held
-from pixie_otel.exporters.redaction import Redact, RedactionError, Redactor, hide_from_environment
+from pixie_otel.exporters.redaction import Redact, Redactor, hide_from_environment
 from pixie_otel.exporters.work_queue import Outcome
 from pixie_otel.traces.record import SpanRecord
 from pixie_otel.traces.spans import LLMSpan, ObserveSpan
 from pixie_otel.traces.trace import Trace
 
-__all__ = ["MemoryTraceHandler", "SpanStore"]
+__all__ = ["MAX_BYTES", "MAX_SPANS", "MemoryTraceHandler", "SpanStore"]
 
-_MAX_SPANS: Final = 100_000
-_MAX_BYTES: Final = 256 * 2**20
+MAX_SPANS: Final = 100_000
+"""How many spans are kept where nothing else is said."""
+MAX_BYTES: Final = 256 * 2**20
+"""How many bytes of JSON they may have together."""
 _SPAN_BYTES: Final = 512
 """What a span takes beside its JSON, roughly."""
 _OBSERVATION_BYTES: Final = 4096
@@ -168,14 +170,12 @@ class MemoryTraceHandler(SpanExporter, InstrumentationHandler):
 
     Args:
         max_spans: How many spans are kept at most; further ones are dropped and counted.
-        max_bytes: How many bytes of JSON they may have together.
-        redact: What is hidden of the spans that it gets as an exporter: ``False`` for nothing, or a function that gets
-            each attribute's key and value and gives the value to keep, for more than credentials.
+        max_bytes: How many bytes of JSON they may have together, 256 MiB if not given.
+        redact: What is hidden of the spans that it gets as an exporter: ``True`` for credentials, ``False`` for
+            nothing, or a function that gets each attribute's key and value and gives the value to keep, for more.
     """
 
-    def __init__(
-        self, *, max_spans: int = _MAX_SPANS, max_bytes: int = _MAX_BYTES, redact: bool | Redact = True
-    ) -> None:
+    def __init__(self, *, max_spans: int = MAX_SPANS, max_bytes: int = MAX_BYTES, redact: bool | Redact = True) -> None:
         self.store = SpanStore(max_spans, max_bytes)
         self._redactor = Redactor(redact, hide=hide_from_environment())
         self._is_shut_down = False
@@ -240,21 +240,11 @@ class MemoryTraceHandler(SpanExporter, InstrumentationHandler):
 
     def _export(self, span: ReadableSpan) -> str | None:
         """Keep a span; give the reason where it could not be kept."""
-        reason = "after_shutdown"
-        if not self._is_shut_down:
-            try:
-                held = readback.record(readback.encode_redacted(span, self._redactor))
-            except RedactionError:
-                reason = "redaction_failed"
-            except ValueError:
-                reason = "encode_error"
-            except Exception as error:  # noqa: BLE001 - an exporter may not raise into the application
-                internal_error("keeping a span in memory", error)
-                reason = "encode_error"
-            else:
-                return None if self.store.keep(held) else "memory_full"
+        found = "after_shutdown" if self._is_shut_down else readback.record_or_reason(span, self._redactor)
+        if isinstance(found, SpanRecord):
+            return None if self.store.keep(found) else "memory_full"
         self.store.lose()
-        return reason
+        return found
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - there is nothing to wait for
         """Say that every exported span is here."""

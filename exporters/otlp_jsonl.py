@@ -1,13 +1,13 @@
-"""Spans as lines of OTLP JSON in a file: the OpenTelemetry file exporter's format.
+"""Spans as lines of OTLP JSON in a file, in the form of OpenTelemetry's "OTLP File Exporter" specification.
 
 `OtlpJsonlExporter` writes in the thread that calls it: when `export` returns, the spans are in the file, or counted as
 dropped with a reason. Behind a queue, as `init` uses it, this is what can be lost:
 
 - At an exit, a shutdown and a SIGTERM that flush: nothing.
-- By SIGKILL, or any end that runs no more code: what ended within the last second, as long as the writer keeps up; it
-  is what waits for the next batch, for 0.1 s, and the batch being written. Where spans end faster than they can be
-  written, what waits is bounded by the queue (65,536 spans, 64 MiB). One unfinished line can be left at the end of the
-  file; whoever writes to that file next starts a line of its own.
+- By SIGKILL, or any end that runs no more code: what ended within the last 0.1 s, for which spans wait for others, and
+  the batch being written. Where spans end faster than they can be written, what waits is bounded by the queue (65,536
+  spans, 64 MiB). One unfinished line can be left at the end of the file; whoever writes to that file next starts a line
+  of its own.
 - By a loss of power: with ``fsync=False`` also what the system had not put on the disk yet.
 """
 
@@ -26,8 +26,14 @@ from pixie_otel.diagnostics import internal_error, warn
 from pixie_otel.errors import ConfigError
 from pixie_otel.exporters.forks import in_child
 from pixie_otel.exporters.losses import LossWatch
-from pixie_otel.exporters.otlp_json import EncodedSpan, encode, join_lines
-from pixie_otel.exporters.redaction import Redact, RedactionError, Redactor, hide_from_environment
+from pixie_otel.exporters.otlp_json import EncodedSpan, join_lines
+from pixie_otel.exporters.redaction import (
+    Redact,
+    RedactionError,
+    Redactor,
+    encode_redacted,
+    hide_from_environment,
+)
 from pixie_otel.exporters.trace_files import Appended, FileLimits, open_target
 from pixie_otel.exporters.work_queue import Outcome
 
@@ -44,6 +50,7 @@ _WRITE_BYTES: Final = _MIB
 class OtlpJsonlExporter(SpanExporter):
     """Writes spans to a file, or to files in a folder; a line holds spans, a file holds whole lines.
 
+    The form is that of OpenTelemetry's "OTLP File Exporter" specification: a line is one ``TracesData`` in OTLP JSON.
     Whatever happens to the file or the disk, nothing is raised, and writing goes on as soon as it is possible again.
     Files are the user's alone (0600, in folders made 0700). Processes may share a file or a folder.
 
@@ -54,14 +61,14 @@ class OtlpJsonlExporter(SpanExporter):
             ``OTEL_TRACES_EXPORTER=pixie_otel`` there need be nothing else to set.
         redact: Whether credentials are taken out; a function ``(attribute key, value) -> value`` takes out more. What
             OpenInference's ``OPENINFERENCE_HIDE_…`` variables name is hidden in any case. A ``Redactor`` decides alone.
-        max_file_bytes: How large a file becomes before another one is begun, but no more than a quarter of
-            ``max_total_bytes``; ``None`` for no bound.
-        max_file_seconds: How old a file becomes before another one is begun.
-        max_total_bytes: How much all files together may take: the oldest that nobody has open are deleted, and where
-            there is none, spans are dropped. ``None`` for no bound.
+        max_file_bytes: How large a file becomes before another one is begun, 100 MiB if not given, but no more than a
+            quarter of ``max_total_bytes``; ``None`` for no bound.
+        max_file_seconds: How old a file becomes before another one is begun; ``None`` for no bound.
+        max_total_bytes: How much all files together may take, 1 GiB if not given: the oldest that nobody has open are
+            deleted, and where there is none, spans are dropped. ``None`` for no bound.
         compress: Whether files are gzipped when another one was begun.
-        max_line_bytes: How long a line of several spans may be. A longer span has a line of its own, up to the 64 MiB
-            that readers take.
+        max_line_bytes: How long a line of several spans may be, 4 MiB if not given. A longer span has its own line,
+            up to the 64 MiB that readers take.
         fsync: Whether every batch waits until the disk has it.
 
     Attributes:
@@ -186,10 +193,7 @@ class OtlpJsonlExporter(SpanExporter):
     def _encode(self, span: ReadableSpan) -> EncodedSpan | str:
         """Encode a span without its secrets, or say why it cannot be written."""
         try:
-            encoded = encode(span)
-            safe = self._redactor.redact(span, encoded.data)
-            if safe is not span:
-                encoded = encode(safe)
+            encoded = encode_redacted(span, self._redactor)
         except RedactionError:
             return "redaction_failed"
         except ValueError:

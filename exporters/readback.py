@@ -15,8 +15,9 @@ from weakref import ReferenceType, ref
 from msgspec import Struct
 from opentelemetry.sdk.trace import ReadableSpan
 
-from pixie_otel.exporters.otlp_json import EncodedSpan, encode
-from pixie_otel.exporters.redaction import Redactor
+from pixie_otel.diagnostics import internal_error
+from pixie_otel.exporters.otlp_json import EncodedSpan
+from pixie_otel.exporters.redaction import RedactionError, Redactor, encode_redacted
 from pixie_otel.traces import wire
 from pixie_otel.traces.doubles import RecentTraces
 from pixie_otel.traces.ids import SPAN_ID_BYTES, TRACE_ID_BYTES, canonical_id, read_span_id
@@ -30,7 +31,7 @@ from pixie_otel.traces.trace import Trace
 from pixie_otel.traces.tree import ObservationNode, link, nodes, order
 from pixie_otel.traces.twins import Twins
 
-__all__ = ["Held", "encode_redacted", "observation", "record", "traces"]
+__all__ = ["Held", "record", "record_or_reason", "traces"]
 
 Held: TypeAlias = SpanRecord | ObserveSpan
 """A span in memory: as it would stand in a file, or as an observation where nothing else is left of it."""
@@ -39,22 +40,6 @@ _SOURCE: Final = "memory"
 _HEX: Final = re.compile(r"(?:[0-9a-f]{2})+", re.ASCII)
 _MOST_ORIGINS: Final = 256
 _origins: Final[dict[tuple[bytes, bytes], Origin]] = {}
-
-
-def encode_redacted(span: ReadableSpan, redactor: Redactor) -> EncodedSpan:
-    """Encode a span without what is to be hidden.
-
-    Args:
-        span: A span that has ended.
-        redactor: Knows what is to be hidden.
-
-    Raises:
-        ValueError: It cannot be encoded.
-        RedactionError: It cannot be made safe.
-    """
-    encoded = encode(span)
-    safe = redactor.redact(span, encoded.data)
-    return encoded if safe is span else encode(safe)
 
 
 def record(encoded: EncodedSpan) -> SpanRecord:
@@ -80,13 +65,25 @@ def record(encoded: EncodedSpan) -> SpanRecord:
     )
 
 
-def observation(encoded: EncodedSpan) -> ObserveSpan:
-    """Read a span through its dialects.
+def record_or_reason(span: ReadableSpan, redactor: Redactor) -> SpanRecord | str:
+    """Read a span as from a file, or say why that cannot be done.
 
     Args:
-        encoded: The span as it is written.
+        span: A span that has ended.
+        redactor: Knows what is to be hidden.
+
+    Returns:
+        The span; or ``redaction_failed`` or ``encode_error``, by which it is counted as dropped.
     """
-    return record(encoded).observe()
+    try:
+        return record(encode_redacted(span, redactor))
+    except RedactionError:
+        return "redaction_failed"
+    except ValueError:
+        return "encode_error"
+    except Exception as error:  # noqa: BLE001 - one bad span is that span
+        internal_error("reading a span", error)
+        return "encode_error"
 
 
 def traces(held: Iterable[Held]) -> dict[str, Trace]:

@@ -24,10 +24,18 @@ from pixie_otel import attributes as keys
 from pixie_otel import diagnostics
 from pixie_otel.errors import PixieError
 from pixie_otel.evaluable import JsonValue
-from pixie_otel.exporters.otlp_json import encode_resource, encode_scope, encode_span
+from pixie_otel.exporters.otlp_json import EncodedSpan, encode, encode_resource, encode_scope, encode_span
 from pixie_otel.exporters.secret_cleaning import FAILED, Cleaner, may_hold_credential
 
-__all__ = ["Mask", "Redact", "RedactionError", "Redactor", "hide_from_environment"]
+__all__ = [
+    "STATUS_DESCRIPTION",
+    "Mask",
+    "Redact",
+    "RedactionError",
+    "Redactor",
+    "encode_redacted",
+    "hide_from_environment",
+]
 
 Redact: TypeAlias = Callable[[str, JsonValue], JsonValue]
 """A user's function: from an attribute's key and a copy of its value to the value to record."""
@@ -38,7 +46,6 @@ STATUS_DESCRIPTION: Final = "status.description"
 """The key under which a span's status description is given to what hides values, and to a user's function."""
 
 _HIDE_PREFIX: Final = "OPENINFERENCE_HIDE_"
-_HIDDEN: Final = "__REDACTED__"
 _OTHER_INPUTS: Final = (
     keys.GENAI_EVENT_CONTENT,
     keys.GENAI_INPUT_MESSAGES,
@@ -231,6 +238,22 @@ class Redactor:
         return redacted
 
 
+def encode_redacted(span: ReadableSpan, redactor: Redactor) -> EncodedSpan:
+    """Encode a span without what is to be hidden.
+
+    Args:
+        span: A span that has ended.
+        redactor: Knows what is to be hidden.
+
+    Raises:
+        ValueError: It cannot be encoded.
+        RedactionError: It cannot be made safe.
+    """
+    encoded = encode(span)
+    safe = redactor.redact(span, encoded.data)
+    return encoded if safe is span else encode(safe)
+
+
 def hide_from_environment() -> Mask | None:
     """Give what ``OPENINFERENCE_HIDE_*`` asks for; ``None`` where no such variable is set."""
     if not any(name.startswith(_HIDE_PREFIX) and value.lower() == "true" for name, value in os.environ.items()):
@@ -243,7 +266,7 @@ def hide_from_environment() -> Mask | None:
         # These say the same in other vocabularies, which OpenInference's own settings do not know.
         is_input = key.startswith(_OTHER_INPUTS) or (key.startswith(keys.OI_EMBEDDINGS) and key.endswith(".text"))
         if (config.hide_inputs and is_input) or (config.hide_outputs and key.startswith(_OTHER_OUTPUTS)):
-            return _HIDDEN
+            return keys.OI_REDACTED
         return config.mask(key, cast("AttributeValue", value))
 
     return hide

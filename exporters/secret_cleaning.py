@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from pixie_otel.exporters.named_secrets import LEAST_TOKEN, is_credential_of_pair, named_in_text
 from pixie_otel.exporters.secret_names import (
@@ -45,7 +45,7 @@ _SCHEMA_KEYS: Final = frozenset(
 _LISTS_OF_NAMES: Final = frozenset({"enum", "required"})
 _SCHEMA_TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
-Found = tuple[int, int, str]
+_Found: TypeAlias = tuple[int, int, str]
 """Where a credential is in a text, and what kind it is."""
 
 
@@ -254,7 +254,7 @@ def _unescaped_end(text: str, start: int, end: int) -> int:
     return end
 
 
-def _key_blocks(text: str) -> Iterator[Found]:
+def _key_blocks(text: str) -> Iterator[_Found]:
     """Find private keys that are not of the shape of a key alone: with headers, PGP's, cut off."""
     taken = 0
     for begins in _KEY_BEGINS.finditer(text):
@@ -268,9 +268,9 @@ def _key_blocks(text: str) -> Iterator[Found]:
             yield start, end, "private-key"
 
 
-def _apart(found: list[Found]) -> list[Found]:
+def _apart(found: list[_Found]) -> list[_Found]:
     """Join what overlaps, so that nothing of any of it stays."""
-    joined: list[Found] = []
+    joined: list[_Found] = []
     for start, end, kind in sorted(found):
         if joined and start < joined[-1][1]:
             before = joined[-1]

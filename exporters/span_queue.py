@@ -26,9 +26,7 @@ def span_queue(
     exporter: SpanExporter,
     *,
     redactor: Redactor | None = None,
-    max_items: int = 65_536,
     max_bytes: int = 64 * 2**20,
-    max_batch: int = 512,
     delay: float = 0.1,
 ) -> WorkQueue[ReadableSpan]:
     """Put a queue in front of an exporter; closing the queue shuts the exporter down.
@@ -38,25 +36,14 @@ def span_queue(
         exporter: One of ours, with ``export_counted``, tells what became of every span; with any other, a batch is
             written, or dropped as ``export_failed``.
         redactor: Hides secrets before the exporter sees them; ``None`` where it does so itself.
-        max_items: How many spans may wait.
         max_bytes: How many bytes may wait.
-        max_batch: How many spans are exported together, at most.
         delay: How long spans wait for others, in seconds.
     """
     counted = getattr(exporter, "export_counted", None)
     export = cast("_Export", counted) if callable(counted) else _counting(name, exporter)
     if redactor is not None:
         export = _redacting(redactor, export)
-    return WorkQueue(
-        name,
-        export,
-        span_size,
-        max_items=max_items,
-        max_bytes=max_bytes,
-        max_batch=max_batch,
-        delay=delay,
-        close=exporter.shutdown,
-    )
+    return WorkQueue(name, export, span_size, max_bytes=max_bytes, delay=delay, close=exporter.shutdown)
 
 
 def span_size(span: ReadableSpan) -> int:

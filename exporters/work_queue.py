@@ -31,7 +31,7 @@ from pixie_otel.diagnostics import internal_error
 from pixie_otel.exporters.forks import before_exit_of_child, ends_with_its_threads, in_child
 from pixie_otel.exporters.losses import LossWatch
 from pixie_otel.exporters.outcomes import Handled, Outcome, QueueStats
-from pixie_otel.exporters.untraced import untraced
+from pixie_otel.exporters.suppression import untraced
 
 __all__ = ["Outcome", "QueueStats", "WorkQueue"]
 

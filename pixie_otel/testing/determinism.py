@@ -27,7 +27,10 @@ class FixedIds(IdGenerator):
     For tests only: two processes would use the same ids.
 
     Args:
-        seed: What it begins after, so that two of them can go side by side.
+        seed: What it begins after, so that two of them can go side by side; 0 or more.
+
+    Raises:
+        ValueError: The seed is out of range.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -66,8 +69,8 @@ def fixed_clock(start: int = _START, step: int = _STEP) -> Generator[None]:
     For tests only: it replaces the clock of OpenTelemetry's SDK in the whole process, also for spans of other threads.
 
     Args:
-        start: The first time, in nanoseconds since 1970.
-        step: Nanoseconds between two looks.
+        start: The first time, in nanoseconds since 1970; a moment in November 2025 if not given.
+        step: Nanoseconds between two looks; a millisecond if not given.
 
     Raises:
         RuntimeError: This version of the SDK reads its clock in a way that is not known here.

@@ -154,7 +154,7 @@ def embedding(text: str, dimensions: int = _DIMENSIONS) -> list[float]:
 
     Args:
         text: Any text.
-        dimensions: How many numbers the vector has.
+        dimensions: How many numbers the vector has; 1 or more.
     """
     vector = [0.0] * dimensions
     for word in re.findall(r"\w+", text.lower()) or [""]:

@@ -46,12 +46,12 @@ class Reply:
     """An answer of the model.
 
     Attributes:
-        text: What it says.
+        text: What it says; ``None`` for nothing.
         tool_calls: The tools that it wants to be called.
         refusal: What it says instead of an answer.
         finish_reason: Why it stopped; ``tool_calls`` or ``stop`` where not given. ``length`` makes an answer of the
             Responses API incomplete.
-        usage: Tokens of the prompt and of the answer; counted in words where not given.
+        usage: How many tokens the prompt has, and how many the answer; words are counted where not given.
         choice: More fields of a chat completion's choice, such as ``logprobs``.
         wait_for: The answer waits until this is set, or the stub ends.
         wait_after: How many events of a stream are sent before it waits.

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pixie_otel.tracing.arguments import NO_NAMES, ArgumentNames
+from pixie_otel.tracing.faults import report
 from pixie_otel.tracing.runtime import current
-from pixie_otel.tracing.spans import AttributeValue, OpenSpan, leave_unfinished, report, start_span
+from pixie_otel.tracing.spans import AttributeValue, OpenSpan, leave_unfinished, start_span
 from pixie_otel.tracing.streams import settle
 
 __all__ = ["CallPlan", "begin", "call", "fail"]

@@ -15,7 +15,7 @@ from opentelemetry.context import Context, attach, get_current, set_value
 from pixie_otel.diagnostics import internal_error, note, warn
 from pixie_otel.errors import ConfigError
 from pixie_otel.exporters.forks import in_child
-from pixie_otel.exporters.memory import MemoryTraceHandler
+from pixie_otel.exporters.memory import MAX_BYTES, MAX_SPANS, MemoryTraceHandler
 from pixie_otel.tracing import runtime
 from pixie_otel.tracing.hub import SpanHub
 from pixie_otel.tracing.open_spans import CAPTURES, CAPTURES_HERE, CaptureRef
@@ -23,14 +23,12 @@ from pixie_otel.tracing.thread_contexts import carry, carry_no_more
 
 __all__ = ["TraceCapture", "capture_traces"]
 
-_MAX_SPANS: Final = 100_000
-_MAX_BYTES: Final = 256 * 2**20
 _SECONDS: Final = 30.0
 _GIVING_BACK_SECONDS: Final = 5.0
 
 
 def capture_traces(
-    *, max_spans: int = _MAX_SPANS, max_bytes: int = _MAX_BYTES, timeout: float | None = _SECONDS
+    *, max_spans: int = MAX_SPANS, max_bytes: int = MAX_BYTES, timeout: float | None = _SECONDS
 ) -> TraceCapture:
     """Capture the spans that are started within a ``with`` or ``async with`` block.
 
@@ -41,11 +39,12 @@ def capture_traces(
 
     Args:
         max_spans: How many spans are kept at most; further ones are dropped and counted.
-        max_bytes: How many bytes of JSON they may have together.
+        max_bytes: How many bytes of JSON they may have together, 256 MiB if not given.
         timeout: How many seconds leaving may take; ``None`` for as long as it takes.
 
     Returns:
-        What gives a `MemoryTraceHandler` when it is entered.
+        What gives a `MemoryTraceHandler` when it is entered. Entering raises `ConfigError` where `init` is called for
+        it, something is wrong with the settings, and ``PIXIE_OTEL_STRICT`` is set; nothing else is raised.
     """
     return TraceCapture(max_spans, max_bytes, timeout)
 

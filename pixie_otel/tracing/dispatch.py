@@ -29,7 +29,8 @@ def add_handler(handler: InstrumentationHandler) -> None:
     It may be added before `init`, and stays when tracing is shut down and set up again.
 
     Args:
-        handler: Its methods are called on a thread of their own; what they raise is counted and logged.
+        handler: Its methods are called on a thread of their own, for 30 seconds at most where they are coroutines;
+            what they raise is counted and logged.
     """
     try:
         with _lock:

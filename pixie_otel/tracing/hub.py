@@ -19,16 +19,16 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.trace import SpanContext, TraceFlags
 
 from pixie_otel import attributes as keys
-from pixie_otel.diagnostics import internal_error
 from pixie_otel.exporters.forks import in_child
 from pixie_otel.exporters.handlers import InstrumentationHandler
-from pixie_otel.exporters.memory import MemoryTraceHandler
-from pixie_otel.exporters.readback import encode_redacted, record
-from pixie_otel.exporters.redaction import RedactionError, Redactor
+from pixie_otel.exporters.memory import MAX_BYTES, MemoryTraceHandler
+from pixie_otel.exporters.readback import record_or_reason
+from pixie_otel.exporters.redaction import Redactor
 from pixie_otel.exporters.span_queue import span_size
 from pixie_otel.exporters.work_queue import Outcome, QueueStats, WorkQueue
 from pixie_otel.traces.record import SpanRecord
 from pixie_otel.tracing.dispatch import Dispatcher
+from pixie_otel.tracing.faults import report
 from pixie_otel.tracing.open_spans import CAPTURES, CAPTURES_HERE, CaptureRef, OpenSpans
 from pixie_otel.tracing.spans import end_unfinished
 from pixie_otel.tracing.statistics import HubStats
@@ -41,7 +41,7 @@ _TRUNCATED: Final = keys.PIXIE_TRUNCATED
 _BAGGAGE: Final[str | None] = getattr(baggage, "_BAGGAGE_KEY", None)
 _FROM_BAGGAGE: Final = (keys.SESSION_ID, keys.USER_ID)
 _CAPTURE_ITEMS: Final = 1_000_000
-_CAPTURE_BYTES: Final = 256 * 2**20
+_CAPTURE_BYTES: Final = MAX_BYTES
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class _Captured:
     """A span on its way to captures."""
 
     span: ReadableSpan
-    captures: tuple[MemoryTraceHandler, ...]
+    handlers: tuple[MemoryTraceHandler, ...]
 
 
 class _Handled(NamedTuple):
@@ -63,10 +63,10 @@ class SpanHub(SpanProcessor):
     """Takes every span of one provider; attached to it once, and inert while it has nothing to serve.
 
     Args:
-        redactor: Hides what is to be hidden from captures and handlers; by default, credentials.
+        redactor: Hides what captures and handlers are not to see; by default, credentials.
 
     Attributes:
-        redactor: Likewise; may be replaced.
+        redactor: The same; a later `init` may replace it.
         destinations: The queues that get every sampled span.
     """
 
@@ -100,7 +100,7 @@ class SpanHub(SpanProcessor):
             if self._captures or self._is_forked:
                 self._track(span, context)
         except Exception as error:  # noqa: BLE001 - OpenTelemetry would let it through to the application
-            _say("starting a span", error)
+            report("starting a span", error)
 
     def on_end(self, span: ReadableSpan) -> None:
         """Send a span that has ended on its ways."""
@@ -115,7 +115,7 @@ class SpanHub(SpanProcessor):
             if handlers and self._handler_queue is not None and not self._dispatcher.is_within():
                 self._handler_queue.put(_Handled(span, handlers))
         except Exception as error:  # noqa: BLE001 - OpenTelemetry would let it through to the application
-            _say("ending a span", error)
+            report("ending a span", error)
 
     def _take(self, span: ReadableSpan, context: SpanContext) -> bool:
         """Count a span and give it to its captures; say whether it goes anywhere else."""
@@ -123,10 +123,10 @@ class SpanHub(SpanProcessor):
         is_truncated = _is_truncated(span)
         with self._lock:
             self._ended += 1
-            of: tuple[CaptureRef, ...] | None = ()
+            captures: tuple[CaptureRef, ...] | None = ()
             if self._open.by_key or self._is_forked:
-                of = self._open.pop(context)
-                if of is None and self._is_forked:
+                captures = self._open.pop(context)
+                if captures is None and self._is_forked:
                     self._inherited += 1
                     return False
             if not is_sampled:
@@ -136,17 +136,17 @@ class SpanHub(SpanProcessor):
                 self._truncated += 1
             if self._is_closed:
                 self._after_shutdown += 1
-            if of:
-                self._put_captured(span, of)
+            if captures:
+                self._put_captured(span, captures)
             return True
 
-    def _put_captured(self, span: ReadableSpan, of: tuple[CaptureRef, ...]) -> None:
+    def _put_captured(self, span: ReadableSpan, captures: tuple[CaptureRef, ...]) -> None:
         # Under the lock, so that a capture that ends now finds a span either here or among those that are open.
-        captures = tuple(self._captures[capture] for capture in of if capture in self._captures)
-        if captures and self._capture_queue is not None:
-            for capture in captures:
-                capture.store.expect()
-            self._capture_queue.put(_Captured(span, captures))
+        handlers = tuple(self._captures[capture] for capture in captures if capture in self._captures)
+        if handlers and self._capture_queue is not None:
+            for handler in handlers:
+                handler.store.expect()
+            self._capture_queue.put(_Captured(span, handlers))
 
     def _track(self, span: Span, context: Context) -> None:
         captures = self._captures_of(span, context)
@@ -270,14 +270,14 @@ class SpanHub(SpanProcessor):
         try:
             self.close()
         except Exception as error:  # noqa: BLE001 - OpenTelemetry would let it through to the application
-            _say("shutting down", error)
+            report("shutting down", error)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Flush, as the provider does when it is flushed."""
         try:
             return self.flush(timeout_millis / 1000)
         except Exception as error:  # noqa: BLE001 - OpenTelemetry would let it through to the application
-            _say("flushing", error)
+            report("flushing", error)
             return False
 
     def stats(self) -> HubStats:
@@ -309,10 +309,10 @@ class SpanHub(SpanProcessor):
         dropped: dict[str, int] = {}
         for item in batch:
             held = self._read(item.span, dropped)
-            for capture in item.captures:
-                capture.store.arrive(held)
+            for handler in item.handlers:
+                handler.store.arrive(held)
             # The queue may hold its last item for long, which must not hold a closed capture with all of its spans.
-            item.captures = ()
+            item.handlers = ()
         return Outcome(len(batch) - sum(dropped.values()), dropped)
 
     def _handle(self, batch: Sequence[_Handled]) -> Outcome:
@@ -325,16 +325,10 @@ class SpanHub(SpanProcessor):
 
     def _read(self, span: ReadableSpan, dropped: dict[str, int]) -> SpanRecord | None:
         """Read a span as from a file; count it where that cannot be done."""
-        try:
-            return record(encode_redacted(span, self.redactor))
-        except RedactionError:
-            reason = "redaction_failed"
-        except ValueError:
-            reason = "encode_error"
-        except Exception as error:  # noqa: BLE001 - the spans behind it in the queue wait
-            internal_error("reading a span", error)
-            reason = "encode_error"
-        dropped[reason] = dropped.get(reason, 0) + 1
+        found = record_or_reason(span, self.redactor)
+        if isinstance(found, SpanRecord):
+            return found
+        dropped[found] = dropped.get(found, 0) + 1
         return None
 
 
@@ -363,10 +357,3 @@ def _countdown(timeout: float | None) -> Callable[[], float | None]:
     """Give what says how much is left of a timeout."""
     end = None if timeout is None else time.monotonic() + timeout
     return lambda: None if end is None else max(0.0, end - time.monotonic())
-
-
-def _say(where: str, error: Exception) -> None:
-    try:  # noqa: SIM105 - there may be no room left on the stack, also not for `suppress`
-        internal_error(where, error)
-    except Exception:  # noqa: BLE001, S110 - there is nowhere to say so
-        pass

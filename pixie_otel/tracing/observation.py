@@ -12,9 +12,10 @@ from opentelemetry.context import Context
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
 from pixie_otel.evaluable import JsonValue
+from pixie_otel.tracing.faults import report
 from pixie_otel.tracing.labels import Kind, end_attributes, kind_attribute, text_of
 from pixie_otel.tracing.runtime import current
-from pixie_otel.tracing.spans import AttributeValue, OpenSpan, attach, leave_unfinished, report, start_span
+from pixie_otel.tracing.spans import AttributeValue, OpenSpan, attach, leave_unfinished, start_span
 from pixie_otel.tracing.values import encode_arguments, plain_value
 
 __all__ = ["Observation", "start_observation"]

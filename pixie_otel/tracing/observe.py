@@ -12,8 +12,9 @@ from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
 from pixie_otel.tracing.arguments import ArgumentNames, argument_names
 from pixie_otel.tracing.calls import CallPlan, begin, call, fail
+from pixie_otel.tracing.faults import report
 from pixie_otel.tracing.labels import Kind, end_attributes, kind_attribute, text_of
-from pixie_otel.tracing.spans import leave_unfinished, report
+from pixie_otel.tracing.spans import leave_unfinished
 from pixie_otel.tracing.streams import settle
 from pixie_otel.tracing.type_facts import class_dict, type_name
 
@@ -66,8 +67,9 @@ def observe(
     Args:
         function: What to observe, where the decorator has no arguments.
         name: The observation's name; the function's own where it is not given.
-        kind: What the function is for: ``agent``, ``tool``, ``retriever``, ``reranker``, ``llm``, ``embedding``,
-            ``prompt``, ``guardrail``, ``evaluator``, else ``chain``.
+        kind: What the function is for, as OpenInference's semantic conventions name the kinds of spans: ``agent``,
+            ``tool``, ``retriever``, ``reranker``, ``llm``, ``embedding``, ``prompt``, ``guardrail``, ``evaluator``,
+            else ``chain``.
         capture_input: Whether the arguments are recorded.
         capture_output: Whether the result is recorded.
         session_id: The conversation that all calls belong to; see `start_observation` for one that is known later.
@@ -171,7 +173,7 @@ def _sync(function: Callable[..., Any], plan: CallPlan) -> Callable[..., Any]:
 def _async(function: Callable[..., Any], plan: CallPlan) -> Callable[..., Any]:
     @functools.wraps(function)
     async def observed(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the function takes and gives
-        # As `call` does it, and for the same reasons.
+        # `call` once more, with the same reasons for each line; it cannot be shared, as this one waits in the middle.
         opened = None
         try:  # noqa: SIM105 - a context manager is one more call, and the stack may be at its end
             opened = begin(plan, args, kwargs)

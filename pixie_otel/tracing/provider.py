@@ -143,13 +143,13 @@ def detach(hub: SpanHub) -> None:
     """
     attached = next((attached for attached in _attached if attached.hub is hub and not attached.owned), None)
     # Private, as there is no other way to take a processor off.
-    processors = getattr(attached and attached.provider, "_active_span_processor", None)
+    processors: Any = getattr(attached and attached.provider, "_active_span_processor", None)
     listed, lock = getattr(processors, "_span_processors", None), getattr(processors, "_lock", None)
     if attached is None or lock is None or not isinstance(listed, tuple):
         return
     with lock:
-        others = tuple(other for other in cast("Any", processors)._span_processors if other is not hub)  # noqa: SLF001
-        cast("Any", processors)._span_processors = others  # noqa: SLF001
+        others = tuple(other for other in processors._span_processors if other is not hub)  # noqa: SLF001 - see above
+        processors._span_processors = others  # noqa: SLF001 - likewise
     _attached.remove(attached)
 
 

@@ -197,7 +197,7 @@ def _file(value: object) -> str:
 
 
 def _endpoint(value: object) -> str:
-    said = "an URL such as http://localhost:4318 belongs here"
+    said = "a URL such as http://localhost:4318 belongs here"
     if not isinstance(value, str):
         raise TypeError(f"{said}, not {value!r}")
     try:
@@ -206,7 +206,7 @@ def _endpoint(value: object) -> str:
     except ValueError as error:
         raise ValueError(f"{said} ({error})") from None
     if not whole:
-        # An URL may hold a password.
+        # A URL may hold a password.
         shown = "one with credentials" if "@" in value else repr(value)
         raise ValueError(f"{said}, not {shown}")
     return value.strip()

@@ -86,8 +86,9 @@ def init(
         endpoint: The base URL of an OTLP receiver, such as ``http://localhost:4318``; by HTTP, unless
             ``OTEL_EXPORTER_OTLP_PROTOCOL`` is ``grpc``.
         headers: What is sent to it with every request, such as its key.
-        service_name: What the application is called; else ``OTEL_SERVICE_NAME``.
-        resource_attributes: What else is said of the application with every span.
+        service_name: What the application is called, its ``service.name``; else ``OTEL_SERVICE_NAME``.
+        resource_attributes: What else is said of the application with every span, as OpenTelemetry's semantic
+            conventions for resources have it, such as ``{"deployment.environment.name": "staging"}``.
         instrument: Whether installed instrumentations of LLM libraries are switched on, or the names of those that are,
             such as ``["openai"]``; true, when nothing says otherwise.
         capture_content: Whether inputs and outputs are recorded; true, when nothing says otherwise. OpenTelemetry's own
@@ -98,8 +99,8 @@ def init(
         redact: Whether credentials are taken out; a function gets each attribute's key and value, after those have been
             taken out, and gives the value to record. True, when nothing says otherwise.
         exporters: Further destinations, each with a queue of its own.
-        sampler: Decides which traces are recorded; else ``OTEL_TRACES_SAMPLER``.
-        strict: Whether what is wrong is raised; else ``PIXIE_OTEL_STRICT``.
+        sampler: Decides which traces are recorded; else ``OTEL_TRACES_SAMPLER``, and all of them without it.
+        strict: Whether what is wrong is raised; else ``PIXIE_OTEL_STRICT``, and false without it.
 
     Raises:
         ConfigError: Something is wrong, and `strict` is asked for.

@@ -21,7 +21,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, Status, StatusCode, format_span_id, format_trace_id, set_span_in_context
 
 from pixie_otel import attributes as keys
-from pixie_otel.diagnostics import internal_error
+from pixie_otel.tracing.faults import report
 from pixie_otel.tracing.runtime import Runtime
 from pixie_otel.tracing.type_facts import type_name
 from pixie_otel.tracing.values import Encoded, encode_arguments, encode_value
@@ -34,7 +34,6 @@ __all__ = [
     "detach",
     "end_unfinished",
     "leave_unfinished",
-    "report",
     "start_span",
 ]
 
@@ -140,7 +139,7 @@ class OpenSpan:
         """Keep a short list of texts as documents too, since readers find documents in an output, but no texts."""
         if len(items) <= _MOST_DOCUMENTS and all(type(item) is str for item in items):
             for number, text in enumerate(items):
-                key = f"{keys.OI_RETRIEVAL_DOCUMENTS}.{number}.document.content"
+                key = f"{keys.OI_RETRIEVAL_DOCUMENTS}.{number}.{keys.OI_DOCUMENT_CONTENT}"
                 self.attributes[key] = encode_value(text).text
 
     def finish(self, error: BaseException | None = None) -> None:
@@ -272,14 +271,6 @@ def end_unfinished() -> None:
             return
         if opened.span.is_recording():  # it may have been left just after its end
             opened._end()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the two are one
-
-
-def report(where: str, fault: BaseException) -> None:
-    """Tell of a fault of our own, in a place where telling may fail too."""
-    try:  # noqa: SIM105 - a context manager is one more call, and the stack may be at its end
-        internal_error(where, fault)
-    except Exception:  # noqa: BLE001, S110 - the stack or the memory is at its end, and nobody can be told
-        pass
 
 
 # The last key is the phase that the collector is in. A function in Python would be a place where signal handlers run,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from pixie_otel.tracing.spans import report
+from pixie_otel.tracing.faults import report
 from pixie_otel.tracing.stream_kinds import StreamKind, stream_kind
 from pixie_otel.tracing.streams import CLOSING, ITEM, ITEMS, LOOSE_ITEM, Follower, Role, advance
 from pixie_otel.tracing.type_facts import class_dict, mro
 
 __all__ = ["StandIn", "stand_in"]
+
+_Given: TypeAlias = Any
+"""What an application gives to a step of its stream, and what it gets from it."""
 
 
 class StandIn:
@@ -82,47 +85,47 @@ def stand_in(stream: object, follower: Follower, role: Role) -> Any:  # noqa: AN
     return made
 
 
-def _next(self: StandIn) -> Any:  # noqa: ANN401 - as all of these: whatever the stream gives
+def _next(self: StandIn) -> _Given:
     return advance(self.pixie_follower, self.pixie_role, self.pixie_stream.__next__)
 
 
-def _send(self: StandIn, value: object, /) -> Any:  # noqa: ANN401
+def _send(self: StandIn, value: object, /) -> _Given:
     return advance(self.pixie_follower, self.pixie_role, self.pixie_stream.send, (value,))
 
 
-def _throw(self: StandIn, *error: Any) -> Any:  # noqa: ANN401
+def _throw(self: StandIn, *error: _Given) -> _Given:
     return advance(self.pixie_follower, self.pixie_role, self.pixie_stream.throw, error)
 
 
-def _close(self: StandIn, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+def _close(self: StandIn, *args: _Given, **kwargs: _Given) -> _Given:
     return _finished_by(self, self.pixie_stream.close, args, kwargs)
 
 
-def _iter(self: StandIn) -> Any:  # noqa: ANN401
+def _iter(self: StandIn) -> _Given:
     return _same_or_inner(self, self.pixie_stream.__iter__())
 
 
-def _aiter(self: StandIn) -> Any:  # noqa: ANN401
+def _aiter(self: StandIn) -> _Given:
     return _same_or_inner(self, self.pixie_stream.__aiter__())
 
 
-def _anext(self: StandIn) -> Any:  # noqa: ANN401
+def _anext(self: StandIn) -> _Given:
     return _item_step(self, self.pixie_stream.__anext__())
 
 
-def _asend(self: StandIn, value: object, /) -> Any:  # noqa: ANN401
+def _asend(self: StandIn, value: object, /) -> _Given:
     return _item_step(self, self.pixie_stream.asend(value))
 
 
-def _athrow(self: StandIn, *error: Any) -> Any:  # noqa: ANN401
+def _athrow(self: StandIn, *error: _Given) -> _Given:
     return _item_step(self, self.pixie_stream.athrow(*error))
 
 
-def _aclose(self: StandIn, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+def _aclose(self: StandIn, *args: _Given, **kwargs: _Given) -> _Given:
     return _finished_by(self, self.pixie_stream.aclose, args, kwargs)
 
 
-def _await(self: StandIn) -> Any:  # noqa: ANN401
+def _await(self: StandIn) -> _Given:
     stream = self.pixie_stream
     if type(stream) is GeneratorType:
         return self
@@ -136,26 +139,26 @@ def _await(self: StandIn) -> Any:  # noqa: ANN401
         return steps
 
 
-def _enter(self: StandIn) -> Any:  # noqa: ANN401
+def _enter(self: StandIn) -> _Given:
     return _same_or_inner(self, self.pixie_stream.__enter__())
 
 
-def _exit(self: StandIn, *error: Any) -> Any:  # noqa: ANN401
+def _exit(self: StandIn, *error: _Given) -> _Given:
     return _finished_by(self, self.pixie_stream.__exit__, error, {})
 
 
-def _aenter(self: StandIn) -> Any:  # noqa: ANN401
-    async def entered() -> Any:  # noqa: ANN401
+def _aenter(self: StandIn) -> _Given:
+    async def entered() -> _Given:
         return _same_or_inner(self, await self.pixie_stream.__aenter__())
 
     return entered()
 
 
-def _aexit(self: StandIn, *error: Any) -> Any:  # noqa: ANN401
+def _aexit(self: StandIn, *error: _Given) -> _Given:
     return _finished_by(self, self.pixie_stream.__aexit__, error, {})
 
 
-def _finished_by(self: StandIn, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+def _finished_by(self: StandIn, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Given:
     follower = self.pixie_follower
     result = advance(follower, CLOSING, lambda: method(*args, **kwargs))
     try:
@@ -167,7 +170,7 @@ def _finished_by(self: StandIn, method: Callable[..., Any], args: tuple[Any, ...
     return result
 
 
-def _item_step(self: StandIn, step: object) -> Any:  # noqa: ANN401
+def _item_step(self: StandIn, step: object) -> _Given:
     try:
         if stream_kind(step) is StreamKind.AWAITABLE:
             role = ITEM if type(self.pixie_stream) is AsyncGeneratorType else LOOSE_ITEM
@@ -177,7 +180,7 @@ def _item_step(self: StandIn, step: object) -> Any:  # noqa: ANN401
     return step
 
 
-def _same_or_inner(self: StandIn, given: object) -> Any:  # noqa: ANN401
+def _same_or_inner(self: StandIn, given: object) -> _Given:
     """Give the stand-in itself for the stream itself, and one of the same span for what the stream iterates with."""
     if given is self.pixie_stream:
         return self

@@ -17,10 +17,11 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.trace import set_span_in_context
 
-from pixie_otel.tracing.spans import NO_ERRORS, OpenSpan, attach, detach, end_unfinished, report
+from pixie_otel.tracing.faults import report
+from pixie_otel.tracing.spans import NO_ERRORS, OpenSpan, attach, detach, end_unfinished
 from pixie_otel.tracing.stream_kinds import StreamKind, stream_kind
 from pixie_otel.tracing.type_facts import MISSING
-from pixie_otel.tracing.values import Encoded, encode_value
+from pixie_otel.tracing.values import JSON, Encoded, encode_value
 
 __all__ = [
     "Closing",
@@ -38,7 +39,6 @@ __all__ = [
 
 _BUDGET: Final = 4 * 2**20
 _ITEM_COST: Final = 64
-_JSON: Final = "application/json"
 
 _open: dict[int, weakref.ref[Follower]] = {}
 
@@ -76,6 +76,7 @@ class Follower:
         self._left = _BUDGET
         self._missed = 0
         self._interrupted = False
+        # Where the last step was taken; the same with the span as the current one; what the stream made of that.
         self._outer: Context | None = None
         self._mine: Context | None = None
         self._inner: Context | None = None
@@ -156,7 +157,7 @@ class Follower:
         if missed:
             written.append(json.dumps(said))
         cut = missed > 0 or any(not isinstance(piece, str) and piece.truncated for piece in pieces)
-        self.opened.put_encoded_output(Encoded(f"[{','.join(written)}]", _JSON, cut))
+        self.opened.put_encoded_output(Encoded(f"[{','.join(written)}]", JSON, cut))
         if self.opened.documents:
             self.opened.put_documents(pieces)
 
@@ -392,4 +393,4 @@ def _cancelled() -> BaseException:
 
 
 def _written(encoded: Encoded) -> str:
-    return encoded.text if encoded.mime_type == _JSON else json.dumps(encoded.text, ensure_ascii=False)
+    return encoded.text if encoded.mime_type == JSON else json.dumps(encoded.text, ensure_ascii=False)

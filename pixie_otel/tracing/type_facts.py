@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from types import GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, ModuleType, WrapperDescriptorType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 __all__ = [
     "MISSING",
@@ -28,7 +28,8 @@ __all__ = [
     "type_of",
 ]
 
-Getter = Callable[[Any], Any]
+Getter: TypeAlias = Callable[[Any], Any]
+"""Reads something of a value."""
 
 MISSING: Final = object()
 """Where there is nothing; no value of anybody's, so that ``None`` stays a value."""

@@ -14,15 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from pixie_otel.diagnostics import internal_error
 from pixie_otel.evaluable import JsonValue
+from pixie_otel.tracing.faults import report
 from pixie_otel.tracing.type_facts import class_dict, type_of
 from pixie_otel.tracing.value_walk import LARGEST, SMALLEST, ValueLimits, Walk, clean, cut, encode
 
-__all__ = ["DEFAULT", "Encoded", "ValueLimits", "encode_arguments", "encode_value", "plain_value"]
+__all__ = ["DEFAULT", "JSON", "Encoded", "ValueLimits", "encode_arguments", "encode_value", "plain_value"]
 
+JSON: Final = "application/json"
+"""The mime type of JSON."""
 _TEXT: Final = "text/plain"
-_JSON: Final = "application/json"
 
 DEFAULT: Final = ValueLimits()
 """What holds where nothing else is said."""
@@ -46,8 +47,8 @@ class Encoded(NamedTuple):
 _new: Final[Callable[[type[Encoded], tuple[str, str, bool]], Encoded]] = class_dict(tuple)["__new__"]
 
 # Made beforehand, as there may be no stack and no memory left when they are needed.
-_FAILED: Final = Encoded('"<not recorded>"', _JSON, truncated=True)
-_FAILED_ARGUMENTS: Final = Encoded('{"…":"<not recorded>"}', _JSON, truncated=True)
+_FAILED: Final = Encoded('"<not recorded>"', JSON, truncated=True)
+_FAILED_ARGUMENTS: Final = Encoded('{"…":"<not recorded>"}', JSON, truncated=True)
 _FAILED_PLAIN: Final = ("<not recorded>", True)
 
 
@@ -75,14 +76,11 @@ def encode_value(value: object, limits: ValueLimits = DEFAULT) -> Encoded:
         plain, data, truncated = _encoded(value, limits)
         if isinstance(plain, str) and issubclass(type(value), str):
             return Encoded(plain, _TEXT, truncated)
-        return _new(Encoded, (data.decode(), _JSON, truncated))
+        return _new(Encoded, (data.decode(), JSON, truncated))
     except (RecursionError, MemoryError):  # the application's state, not a fault of ours
         return _FAILED
     except Exception as error:  # noqa: BLE001 - whatever it is, the application is not to blame
-        try:  # noqa: SIM105 - with too little stack left, the call of `suppress` fails as well
-            internal_error("encoding a value", error)
-        except Exception:  # noqa: BLE001, S110 - as above
-            pass
+        report("encoding a value", error)
         return _FAILED
 
 
@@ -95,14 +93,11 @@ def encode_arguments(arguments: Mapping[str, object], limits: ValueLimits = DEFA
     """
     try:
         plain, data, truncated = _encoded(arguments, limits)
-        return _new(Encoded, (data.decode(), _JSON, truncated)) if isinstance(plain, dict) else _FAILED_ARGUMENTS
+        return _new(Encoded, (data.decode(), JSON, truncated)) if isinstance(plain, dict) else _FAILED_ARGUMENTS
     except (RecursionError, MemoryError):  # the application's state, not a fault of ours
         return _FAILED_ARGUMENTS
     except Exception as error:  # noqa: BLE001 - as above
-        try:  # noqa: SIM105 - with too little stack left, the call of `suppress` fails as well
-            internal_error("encoding a value", error)
-        except Exception:  # noqa: BLE001, S110 - as above
-            pass
+        report("encoding a value", error)
         return _FAILED_ARGUMENTS
 
 
@@ -124,10 +119,7 @@ def plain_value(value: object, limits: ValueLimits = DEFAULT) -> tuple[JsonValue
     except (RecursionError, MemoryError):  # the application's state, not a fault of ours
         return _FAILED_PLAIN
     except Exception as error:  # noqa: BLE001 - as above
-        try:  # noqa: SIM105 - with too little stack left, the call of `suppress` fails as well
-            internal_error("encoding a value", error)
-        except Exception:  # noqa: BLE001, S110 - as above
-            pass
+        report("encoding a value", error)
         return _FAILED_PLAIN
 
 

@@ -7,12 +7,14 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from pixie_otel import attributes as keys
 from pixie_otel.diagnostics import warn
 from pixie_otel.errors import WrapRegistryMissError, WrapTypeMismatchError
+from pixie_otel.tracing.faults import report
 from pixie_otel.tracing.labels import shown, text_of
 from pixie_otel.tracing.replay import active
 from pixie_otel.tracing.runtime import Runtime, current
-from pixie_otel.tracing.spans import report, start_span
+from pixie_otel.tracing.spans import start_span
 from pixie_otel.tracing.stream_kinds import PLAIN_TYPES, is_of_database, is_stand_in_for_anything, stream_kind
 from pixie_otel.tracing.streams import follow
+from pixie_otel.tracing.type_facts import type_of
 
 __all__ = ["Purpose", "wrap"]
 
@@ -21,7 +23,6 @@ Purpose: TypeAlias = Literal["input", "output", "state"]
 """What a wrapped value is to the application: what it is given, what it gives, or what it knows in between."""
 
 _PURPOSES: Final = ("input", "output", "state")
-_type_of: Final = type
 
 
 def wrap(
@@ -60,7 +61,7 @@ def wrap(
     try:
         runtime = current()
         inputs = active() if purpose == "input" else None
-        if runtime is None and inputs is None and (id(_type_of(data)) in PLAIN_TYPES or not callable(data)):
+        if runtime is None and inputs is None and (id(type_of(data)) in PLAIN_TYPES or not callable(data)):
             return data
         if _is_callable(data):
             return _wrapped_callable(data, purpose, name, description, type)  # type: ignore[no-any-return] # passes for it

@@ -51,7 +51,7 @@ def test_half_characters_arrive_as_escapes() -> None:
         ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
     ],
 )
-def test_colors(environment: Mapping[str, str], colors_files: bool, colors_terminals: bool) -> None:  # noqa: FBT001
+def test_colors(environment: Mapping[str, str], colors_files: bool, colors_terminals: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Terminals get colours and files do not, unless the environment says otherwise."""
     assert Console(io.StringIO(), io.StringIO(), environment).style.color is colors_files
     assert Console(Terminal(), io.StringIO(), environment).style.color is colors_terminals
@@ -69,7 +69,7 @@ def test_talk_is_made_printable() -> None:
 @pytest.mark.parametrize(
     ("environment", "shows"), [({}, True), ({"CI": "true"}, False), ({"CI": "false"}, True), ({"TERM": "dumb"}, False)]
 )
-def test_progress_is_for_people(environment: Mapping[str, str], shows: bool) -> None:  # noqa: FBT001
+def test_progress_is_for_people(environment: Mapping[str, str], shows: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Progress shows on a terminal, and neither in a file nor on a build server."""
     assert Console(io.StringIO(), Terminal(), environment).shows_progress is shows
     assert not Console(io.StringIO(), io.StringIO(), environment).shows_progress

@@ -34,7 +34,7 @@ def test_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("stream", "shown"), [(Terminal(), False), (io.StringIO(), True)])
-def test_shows_nothing_where_nobody_sees_it(stream: io.StringIO, shown: bool) -> None:  # noqa: FBT001
+def test_shows_nothing_where_nobody_sees_it(stream: io.StringIO, shown: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """It is silent when not wanted, and where there is no terminal."""
     with Progress(Console(io.StringIO(), stream, {}), shown=shown) as progress:
         progress.add(case_result("a", "passed"))

@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 from sdk_spans import sdk_span
 
 from pixie_otel.exporters.otlp_json import EncodedSpan, encode
-from pixie_otel.exporters.readback import encode_redacted, observation, record, traces
-from pixie_otel.exporters.redaction import Redactor
+from pixie_otel.exporters.readback import record, traces
+from pixie_otel.exporters.redaction import Redactor, encode_redacted
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.spans import LLMSpan, ObserveSpan
 from pixie_otel.traces.trace import Trace
@@ -36,7 +36,8 @@ def kinds(trace: Trace) -> list[str]:
 
 def test_an_observation() -> None:
     """A span is read through its dialects, with its resource and its scope."""
-    span = observation(encode(sdk_span({"openinference.span.kind": "LLM", "llm.model_name": "gpt-4o"}, number=7)))
+    call = sdk_span({"openinference.span.kind": "LLM", "llm.model_name": "gpt-4o"}, number=7)
+    span = record(encode(call)).observe()
 
     assert isinstance(span, LLMSpan)
     assert (span.model, span.name, span.span_id) == ("gpt-4o", "span 7", f"{7:016x}")
@@ -55,7 +56,7 @@ def test_secrets_are_hidden_before_it_is_read() -> None:
 
 def test_many_resources() -> None:
     """Spans of more resources than are remembered have each their own."""
-    spans = [observation(encode(sdk_span(resource={"service.name": str(number)}))) for number in range(300)]
+    spans = [record(encode(sdk_span(resource={"service.name": str(number)}))).observe() for number in range(300)]
 
     assert [span.service_name for span in spans] == [str(number) for number in range(300)]
 

@@ -105,7 +105,7 @@ def test_long_reasons_are_cut_unless_verbose() -> None:
 
 @settings(max_examples=50)
 @given(case_results, st.integers(60, 120), st.booleans())
-def test_any_case_fits(case: CaseResult, width: int, verbose: bool) -> None:  # noqa: FBT001
+def test_any_case_fits(case: CaseResult, width: int, verbose: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Whatever a case holds, its lines are printable and fit."""
     for line in lines(case, width=width, verbose=verbose):
         assert "\n" not in line

@@ -165,7 +165,7 @@ def test_colours_change_nothing_else() -> None:
 
 @settings(max_examples=40)
 @given(st.lists(case_results, max_size=3, unique_by=lambda case: case.case.id), st.integers(80, 120), st.booleans())
-def test_any_run_fits(cases: list[CaseResult], width: int, verbose: bool) -> None:  # noqa: FBT001
+def test_any_run_fits(cases: list[CaseResult], width: int, verbose: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Whatever a run holds, every line of its report but the path is printable and fits."""
     run = a_run(*cases)
 

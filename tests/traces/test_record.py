@@ -143,7 +143,7 @@ class TestObserving:
             (None, False),
         ],
     )
-    def test_status_codes_are_numbers_or_names(self, code: object, failed: bool, said: list[str]) -> None:  # noqa: FBT001
+    def test_status_codes_are_numbers_or_names(self, code: object, failed: bool, said: list[str]) -> None:  # noqa: FBT001 - a parameter of the test
         """Only an error is one."""
         found = record_of({**span(1), "status": {"code": code, "message": "m"}}, said).observe()
 

@@ -19,11 +19,12 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 import pytest
-from hostile_values import any_value, hostile_objects, ill_behaved, unusual_values
+from hostile_values import hostile_objects, ill_behaved, unusual_values
 from hypothesis import given, settings
 from small_app import NONE, OURS, PURPOSES, App, AppError, Public
 from tracing_runtime import recording
 from traps import HostileError, watched
+from value_strategies import any_value
 
 import pixie_otel.tracing
 from pixie_otel import diagnostics

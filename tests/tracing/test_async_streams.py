@@ -5,35 +5,21 @@ from __future__ import annotations
 import asyncio
 import collections.abc
 import inspect
-import logging
 import types
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator
 from typing import Any
 
 import pytest
 import wrapt
 from example_streams import AsyncClient, Client, letters
 from opentelemetry.trace import StatusCode
-from tracing_runtime import Recorded, recording
+from tracing_runtime import Recorded
 
 from pixie_otel.tracing.observe import observe
 from pixie_otel.tracing.streams import end_open_streams
 from pixie_otel.tracing.wrap import wrap
 
-
-@pytest.fixture(autouse=True)
-def _silent(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Nothing is logged in any of these tests; above all not "Failed to detach context"."""
-    with caplog.at_level(logging.WARNING):
-        yield
-    assert caplog.records == []
-
-
-@pytest.fixture
-def recorded() -> Iterator[Recorded]:
-    """Tracing is on."""
-    with recording() as found:
-        yield found
+pytestmark = pytest.mark.usefixtures("nothing_logged")
 
 
 def test_an_async_generator_comes_back_as_one(recorded: Recorded) -> None:

@@ -67,23 +67,6 @@ class Async(InstrumentationHandler):
         self.calls.append((kind, span.name))
 
 
-@pytest.fixture
-def hub() -> Iterator[SpanHub]:
-    """A hub on a private provider, in force."""
-    hub = SpanHub()
-    with recording(processors=[hub], hub=hub):
-        yield hub
-    hub.close()
-
-
-@pytest.fixture
-def tracer(hub: SpanHub) -> Tracer:
-    """A tracer of that provider."""
-    current = runtime.current()
-    assert current is not None
-    return current.tracer
-
-
 @pytest.fixture(autouse=True)
 def none_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take away what a test added, and let everything be said as if nothing had been before."""
@@ -243,7 +226,7 @@ class TestFaults:
 
         handler = Sync()
         add_handler(handler)
-        monkeypatch.setattr("pixie_otel.tracing.hub.encode_redacted", fail)
+        monkeypatch.setattr("pixie_otel.exporters.readback.encode_redacted", fail)
         tracer.start_span("a span").end()
 
         assert hub.flush()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -12,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from installations import MODULE, Installation
 from opentelemetry.sdk.trace import TracerProvider
 from programs import run_program
 
 from pixie_otel.tracing import instrumentors
 from pixie_otel.tracing.instrumentors import activate
 
-_numbers = itertools.count()
 _PROVIDER = TracerProvider(shutdown_on_exit=False)
 _ASKED = (
     "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
@@ -26,68 +25,9 @@ _ASKED = (
     "TRACELOOP_TRACE_CONTENT",
 )
 
-_MODULE = """
-from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
-
-class Instrumentor(BaseInstrumentor):
-    calls = []
-
-    def instrumentation_dependencies(self):
-        return {needs!r}
-
-    def _instrument(self, **arguments):
-        {instrument}
-        self.calls.append(arguments)
-
-    def _uninstrument(self, **arguments):
-        {uninstrument}
-        self.calls.append(None)
-"""
-
-
-class _Installation:
-    """Distributions in a folder of their own, and nothing else that is installed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.modules: list[str] = []
-
-    def add(
-        self,
-        name: str,
-        module: str,
-        *,
-        needs: list[str] | None = None,
-        declared: bool = True,
-        instrument: str = "pass",
-        uninstrument: str = "pass",
-        source: str = _MODULE,
-    ) -> None:
-        """Install a distribution that instruments something."""
-        number = next(_numbers)
-        path = self.folder / Path(*module.split("."))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.with_suffix(".py").write_text(
-            source.format(needs=needs or [], instrument=instrument, uninstrument=uninstrument), encoding="utf-8"
-        )
-        info = self.folder / f"fake_{number}-1.0.dist-info"
-        info.mkdir()
-        extras = [f'Requires-Dist: {need}; extra == "instruments"' for need in needs or [] if declared]
-        metadata = ["Metadata-Version: 2.1", f"Name: fake-{number}", "Version: 1.0", "Provides-Extra: instruments"]
-        (info / "METADATA").write_text("\n".join([*metadata, *extras]) + "\n", encoding="utf-8")
-        (info / "entry_points.txt").write_text(
-            f"[opentelemetry_instrumentor]\n{name} = {module}:Instrumentor\n", encoding="utf-8"
-        )
-        self.modules.append(module)
-
-    def calls(self, module: str) -> list[Any]:
-        """Say how an instrumentor was called: with which arguments, ``None`` for its end; nothing if not loaded."""
-        loaded = sys.modules.get(module)
-        return [] if loaded is None else list(loaded.Instrumentor.calls)
-
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Installation]:
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installation]:
     """Give an installation in which nothing is instrumented but what the test adds."""
     for variable in _ASKED:
         monkeypatch.setenv(variable, "")
@@ -100,7 +40,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Inst
         return [found for found in real(**selected) if found.dist is not None and found.dist.name.startswith("fake-")]
 
     monkeypatch.setattr(instrumentors, "entry_points", only_added)
-    installation = _Installation(tmp_path)
+    installation = Installation(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     for package in ("openinference.instrumentation", "opentelemetry.instrumentation"):
         path = importlib.import_module(package).__path__
@@ -119,7 +59,7 @@ def _arguments(call: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in call.items() if name != "raise_exception_on_conflict"}
 
 
-def test_everything_for_llm_libraries_is_switched_on(installed: _Installation) -> None:
+def test_everything_for_llm_libraries_is_switched_on(installed: Installation) -> None:
     """Unasked, whatever is OpenInference's or of a known name is switched on with our provider, and nothing else is."""
     installed.add("something_new", "openinference.instrumentation.something_new")
     installed.add("anthropic", "opentelemetry.instrumentation.anthropic")
@@ -132,7 +72,7 @@ def test_everything_for_llm_libraries_is_switched_on(installed: _Installation) -
     assert [installed.calls(module) for module in installed.modules[3:]] == [[], []]
 
 
-def test_a_library_is_instrumented_by_one_only(installed: _Installation) -> None:
+def test_a_library_is_instrumented_by_one_only(installed: Installation) -> None:
     """Of several that instrument one library OpenInference's is taken, then OpenTelemetry's, then others."""
     installed.add("openai", "opentelemetry.instrumentation.openai")
     installed.add("openai", "opentelemetry.instrumentation.openai_v2")
@@ -145,7 +85,7 @@ def test_a_library_is_instrumented_by_one_only(installed: _Installation) -> None
     assert [len(installed.calls(module)) for module in installed.modules] == [0, 0, 1, 1, 0, 0, 1]
 
 
-def test_a_second_time_changes_nothing(installed: _Installation) -> None:
+def test_a_second_time_changes_nothing(installed: Installation) -> None:
     """What is switched on stays as it is."""
     installed.add("openai", "openinference.instrumentation.first")
     activate(wanted=True, provider=_PROVIDER)
@@ -154,7 +94,7 @@ def test_a_second_time_changes_nothing(installed: _Installation) -> None:
 
 
 @pytest.mark.parametrize("active", ["openinference.instrumentation.chosen", "opentelemetry.instrumentation.other"])
-def test_what_the_application_instrumented_stays_its_own(installed: _Installation, active: str) -> None:
+def test_what_the_application_instrumented_stays_its_own(installed: Installation, active: str) -> None:
     """Where the application has switched one on for a library, by whichever distribution, no other is."""
     installed.add("openai", "openinference.instrumentation.chosen")
     installed.add("openai", "opentelemetry.instrumentation.other")
@@ -165,7 +105,7 @@ def test_what_the_application_instrumented_stays_its_own(installed: _Installatio
     assert installed.calls(active) == [{}]
 
 
-def test_names_choose(installed: _Installation) -> None:
+def test_names_choose(installed: Installation) -> None:
     """A list switches on what it names, in any spelling and of any kind, and nothing else."""
     installed.add("openai", "openinference.instrumentation.openai_like")
     installed.add("google-genai", "opentelemetry.instrumentation.google_genai")
@@ -174,7 +114,7 @@ def test_names_choose(installed: _Installation) -> None:
     assert [len(installed.calls(module)) for module in installed.modules] == [0, 1, 1]
 
 
-def test_a_name_that_is_not_installed_is_told(installed: _Installation) -> None:
+def test_a_name_that_is_not_installed_is_told(installed: Installation) -> None:
     """A name without an instrumentation is one message that says what there is, or what was meant."""
     installed.add("openai", "openinference.instrumentation.openai_like")
     (far,) = activate(("xyz",), _PROVIDER)
@@ -183,7 +123,7 @@ def test_a_name_that_is_not_installed_is_told(installed: _Installation) -> None:
     assert close.message.endswith("did you mean 'openai'?")
 
 
-def test_nothing_is_loaded_where_nothing_is_wanted(installed: _Installation) -> None:
+def test_nothing_is_loaded_where_nothing_is_wanted(installed: Installation) -> None:
     """`False` loads no instrumentor at all."""
     installed.add("openai", "openinference.instrumentation.openai_like")
     assert activate(wanted=False, provider=_PROVIDER) == []
@@ -192,7 +132,7 @@ def test_nothing_is_loaded_where_nothing_is_wanted(installed: _Installation) -> 
 
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_library_that_is_not_installed_is_no_problem(
-    installed: _Installation, caplog: pytest.LogCaptureFixture, *, declared: bool
+    installed: Installation, caplog: pytest.LogCaptureFixture, *, declared: bool
 ) -> None:
     """Unasked, an instrumentation without its library is passed over in silence, and not loaded where that is known."""
     installed.add("openai", "openinference.instrumentation.lonely", needs=["not-there-at-all"], declared=declared)
@@ -202,7 +142,7 @@ def test_a_library_that_is_not_installed_is_no_problem(
     assert not caplog.records
 
 
-def test_a_library_that_is_not_installed_is_told_where_it_was_named(installed: _Installation) -> None:
+def test_a_library_that_is_not_installed_is_told_where_it_was_named(installed: Installation) -> None:
     """What was asked for by name and cannot be had is one message."""
     installed.add("openai", "openinference.instrumentation.lonely", needs=["not-there-at-all"])
     (problem,) = activate(("openai",), _PROVIDER)
@@ -210,7 +150,7 @@ def test_a_library_that_is_not_installed_is_told_where_it_was_named(installed: _
     assert "not-there-at-all" in problem.message
 
 
-def test_a_library_of_another_version_is_told(installed: _Installation) -> None:
+def test_a_library_of_another_version_is_told(installed: Installation) -> None:
     """A library that is there, but in a version that cannot be instrumented, is told unasked: its calls are missing."""
     installed.add("openai", "openinference.instrumentation.old", needs=["pytest < 2"])
     (problem,) = activate(wanted=True, provider=_PROVIDER)
@@ -218,7 +158,7 @@ def test_a_library_of_another_version_is_told(installed: _Installation) -> None:
     assert installed.calls("openinference.instrumentation.old") == []
 
 
-def test_the_next_one_is_taken_where_the_first_does_not_fit(installed: _Installation) -> None:
+def test_the_next_one_is_taken_where_the_first_does_not_fit(installed: Installation) -> None:
     """Where OpenInference's does not fit the installed version, another that does is switched on."""
     installed.add("openai", "openinference.instrumentation.old", needs=["pytest < 2"])
     installed.add("openai", "opentelemetry.instrumentation.fitting", needs=["pytest"])
@@ -232,10 +172,10 @@ def test_the_next_one_is_taken_where_the_first_does_not_fit(installed: _Installa
         ("raise ImportError('broken')", ""),
         ("1 +", ""),
         ("Instrumentor = None", ""),
-        (_MODULE, "raise RuntimeError('broken')"),
+        (MODULE, "raise RuntimeError('broken')"),
     ],
 )
-def test_a_broken_instrumentation_is_one_message(installed: _Installation, source: str, instrument: str) -> None:
+def test_a_broken_instrumentation_is_one_message(installed: Installation, source: str, instrument: str) -> None:
     """One that cannot be loaded or fails is told with what it raised, and the others are switched on."""
     installed.add("openai", "openinference.instrumentation.broken", source=source, instrument=instrument or "pass")
     installed.add("zz", "openinference.instrumentation.whole")
@@ -246,7 +186,7 @@ def test_a_broken_instrumentation_is_one_message(installed: _Installation, sourc
     assert len(installed.calls("openinference.instrumentation.whole")) == 1
 
 
-def test_the_next_one_is_taken_where_the_first_cannot_be_loaded(installed: _Installation) -> None:
+def test_the_next_one_is_taken_where_the_first_cannot_be_loaded(installed: Installation) -> None:
     """Where one cannot even be loaded, nothing was done by it, and another one is switched on."""
     installed.add("openai", "openinference.instrumentation.broken", source="raise ImportError('broken')")
     installed.add("openai", "opentelemetry.instrumentation.whole")
@@ -254,7 +194,7 @@ def test_the_next_one_is_taken_where_the_first_cannot_be_loaded(installed: _Inst
     assert len(installed.calls("opentelemetry.instrumentation.whole")) == 1
 
 
-def test_two_names_of_one_library_are_one(installed: _Installation) -> None:
+def test_two_names_of_one_library_are_one(installed: Installation) -> None:
     """What OpenLLMetry calls google_generativeai is the library of google-genai, and is instrumented once."""
     installed.add("google_generativeai", "opentelemetry.instrumentation.google_generativeai")
     installed.add("google-genai", "opentelemetry.instrumentation.google_genai")
@@ -262,7 +202,7 @@ def test_two_names_of_one_library_are_one(installed: _Installation) -> None:
     assert [len(installed.calls(module)) for module in installed.modules] == [0, 1]
 
 
-def test_what_is_installed_later_is_found(installed: _Installation) -> None:
+def test_what_is_installed_later_is_found(installed: Installation) -> None:
     """What is known of the installed distributions holds as long as nothing changes there."""
     installed.add("openai", "openinference.instrumentation.first")
     activate(wanted=True, provider=_PROVIDER)
@@ -271,7 +211,7 @@ def test_what_is_installed_later_is_found(installed: _Installation) -> None:
     assert [len(installed.calls(module)) for module in installed.modules] == [1, 1]
 
 
-def test_what_is_installed_is_looked_up_once(installed: _Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_installed_is_looked_up_once(installed: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Distributions are not looked through again while they stay as they are."""
     lookups: list[str] = []
 
@@ -299,7 +239,7 @@ def test_what_is_installed_is_looked_up_once(installed: _Installation, monkeypat
     ],
 )
 def test_instrumentation_that_asks_the_environment_is_told_of_content(
-    installed: _Installation,
+    installed: Installation,
     monkeypatch: pytest.MonkeyPatch,
     before: dict[str, str],
     content: bool,  # noqa: FBT001 - a parameter of the test
@@ -315,7 +255,7 @@ def test_instrumentation_that_asks_the_environment_is_told_of_content(
     assert {name: os.environ[name] for name in _ASKED if name in os.environ} == before
 
 
-def test_another_word_on_content_reaches_the_environment(installed: _Installation) -> None:
+def test_another_word_on_content_reaches_the_environment(installed: Installation) -> None:
     """Where content is captured again after it was not, nothing of before stays in the environment."""
     installed.add("openai", "opentelemetry.instrumentation.llmetry")
     activate(wanted=True, provider=_PROVIDER, capture_content=False)
@@ -323,7 +263,7 @@ def test_another_word_on_content_reaches_the_environment(installed: _Installatio
     assert _ASKED[2] not in os.environ
 
 
-def test_without_content_inputs_and_outputs_are_hidden(installed: _Installation) -> None:
+def test_without_content_inputs_and_outputs_are_hidden(installed: Installation) -> None:
     """OpenInference's gets a configuration that hides them, and OpenLLMetry's is told by its variable."""
     installed.add("openai", "openinference.instrumentation.first")
     installed.add("cohere", "opentelemetry.instrumentation.cohere")
@@ -334,7 +274,7 @@ def test_without_content_inputs_and_outputs_are_hidden(installed: _Installation)
     assert os.environ["TRACELOOP_TRACE_CONTENT"] == "false"
 
 
-def test_what_a_later_call_wants_otherwise_is_switched_again(installed: _Installation) -> None:
+def test_what_a_later_call_wants_otherwise_is_switched_again(installed: Installation) -> None:
     """Another provider or another word on content takes effect, and what is not wanted any more is taken back."""
     first, second = "openinference.instrumentation.first", "openinference.instrumentation.second"
     installed.add("a", first)
@@ -348,7 +288,7 @@ def test_what_a_later_call_wants_otherwise_is_switched_again(installed: _Install
     assert [call is None for call in installed.calls(first)] == [False, True, False, True]
 
 
-def test_a_refusal_of_an_older_base_class_is_told(installed: _Installation) -> None:
+def test_a_refusal_of_an_older_base_class_is_told(installed: Installation) -> None:
     """Where the base class only logs that a library does not fit, that is one message too."""
     module = "openinference.instrumentation.older"
     installed.add("openai", module)
@@ -359,7 +299,7 @@ def test_a_refusal_of_an_older_base_class_is_told(installed: _Installation) -> N
 
 
 def test_one_whose_needs_cannot_be_told_is_asked_itself(
-    installed: _Installation, monkeypatch: pytest.MonkeyPatch
+    installed: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a distribution's own metadata is broken, the instrumentor decides."""
 
@@ -372,15 +312,15 @@ def test_one_whose_needs_cannot_be_told_is_asked_itself(
     assert len(installed.calls("openinference.instrumentation.first")) == 1
 
 
-def test_one_that_loading_switches_on_is_left_alone(installed: _Installation) -> None:
+def test_one_that_loading_switches_on_is_left_alone(installed: Installation) -> None:
     """An instrumentor that is active as soon as it is loaded is not switched on again."""
     module = "openinference.instrumentation.eager"
-    installed.add("openai", module, source=_MODULE + "\nInstrumentor().instrument(skip_dep_check=True)\n")
+    installed.add("openai", module, source=MODULE + "\nInstrumentor().instrument(skip_dep_check=True)\n")
     assert activate(wanted=True, provider=_PROVIDER) == []
     assert installed.calls(module) == [{}]
 
 
-def test_one_that_cannot_be_taken_back_is_told(installed: _Installation) -> None:
+def test_one_that_cannot_be_taken_back_is_told(installed: Installation) -> None:
     """An instrumentor that fails to end is one message."""
     installed.add("a", "openinference.instrumentation.first", uninstrument="raise RuntimeError('stuck')")
     activate(wanted=True, provider=_PROVIDER)
@@ -388,7 +328,7 @@ def test_one_that_cannot_be_taken_back_is_told(installed: _Installation) -> None
     assert problem.message == "the instrumentation of a cannot be taken back: RuntimeError('stuck')"
 
 
-def test_broken_metadata_is_told(installed: _Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_metadata_is_told(installed: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the metadata of some distribution cannot be read, that is one message, and nothing is instrumented."""
 
     def broken(**selected: str) -> list[Any]:

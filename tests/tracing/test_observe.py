@@ -6,57 +6,14 @@ import asyncio
 import inspect
 import logging
 import types
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, assert_type
 
 import pytest
+from example_functions import Point, answer, answer_later, count, count_later
 from tracing_runtime import Recorded, recording
 
 from pixie_otel.tracing.observe import observe
-
-
-@pytest.fixture
-def recorded() -> Iterator[Recorded]:
-    """Tracing is on."""
-    with recording() as found:
-        yield found
-
-
-@observe
-def answer(question: str, *, polite: bool = True) -> str:
-    """Answer a question."""
-    return f"{question}!" if polite else question
-
-
-@observe
-async def answer_later(question: str) -> str:
-    """Answer a question, after a while."""
-    await asyncio.sleep(0)
-    return f"{question}!"
-
-
-@observe
-def count(up_to: int) -> Iterator[int]:
-    """Count."""
-    yield from range(up_to)
-
-
-@observe
-async def count_later(up_to: int) -> AsyncIterator[int]:
-    """Count, with time between."""
-    for number in range(up_to):
-        await asyncio.sleep(0)
-        yield number
-
-
-@observe
-@dataclass
-class Point:
-    """A class whose making is observed."""
-
-    x: int
-    y: int = 0
 
 
 def test_a_call_is_recorded_with_arguments_and_result(recorded: Recorded) -> None:
@@ -142,7 +99,7 @@ def test_calls_nest(recorded: Recorded) -> None:
 def test_functions_stay_what_they_are(recorded: Recorded) -> None:
     """Signature, names, documentation, module and kind of function are the original's."""
     assert str(inspect.signature(answer)) == "(question: 'str', *, polite: 'bool' = True) -> 'str'"
-    assert (answer.__name__, answer.__qualname__, answer.__module__) == ("answer", "answer", __name__)
+    assert (answer.__name__, answer.__qualname__, answer.__module__) == ("answer", "answer", "example_functions")
     assert answer.__doc__ == "Answer a question."
     assert isinstance(answer, types.FunctionType)
     assert inspect.iscoroutinefunction(answer_later)

@@ -11,7 +11,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from multiprocessing.reduction import ForkingPickler
@@ -19,60 +19,13 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
+from example_functions import Point, answer, answer_later, count, count_later
 from starlette.background import BackgroundTask
-from tracing_runtime import Recorded, recording
+from tracing_runtime import Recorded
 
 from pixie_otel.tracing.observe import observe
 from pixie_otel.tracing.replay import replay_inputs
 from pixie_otel.tracing.wrap import wrap
-
-
-@pytest.fixture
-def recorded() -> Iterator[Recorded]:
-    """Tracing is on."""
-    with recording() as found:
-        yield found
-
-
-@observe
-def answer(question: str, *, polite: bool = True) -> str:
-    """Answer a question."""
-    return f"{question}!" if polite else question
-
-
-@observe
-async def answer_later(question: str) -> str:
-    """Answer a question, after a while."""
-    await asyncio.sleep(0)
-    return f"{question}!"
-
-
-@observe
-def count(up_to: int) -> Iterator[int]:
-    """Count."""
-    yield from range(up_to)
-
-
-@observe
-async def count_later(up_to: int) -> AsyncIterator[int]:
-    """Count, with time between."""
-    for number in range(up_to):
-        await asyncio.sleep(0)
-        yield number
-
-
-@observe
-@dataclass
-class Point:
-    """A class whose making is observed."""
-
-    x: int
-    y: int = 0
-
-    @observe
-    def moved(self, by: int) -> Point:
-        """Give another one."""
-        return Point(self.x + by, self.y)
 
 
 @observe

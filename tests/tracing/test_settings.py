@@ -169,7 +169,7 @@ def test_everything_that_can_be_given_is_taken() -> None:
         ("file", " ", "a path belongs here, not ' '"),
         ("file", b"traces", "a path belongs here, not b'traces'"),
         ("file", "a\0b", "a path belongs here"),
-        ("endpoint", 3, "an URL such as http://localhost:4318 belongs here, not 3"),
+        ("endpoint", 3, "a URL such as http://localhost:4318 belongs here, not 3"),
         ("endpoint", "localhost:4318", "belongs here, not 'localhost:4318'"),
         ("endpoint", "http://", "belongs here, not 'http://'"),
         ("endpoint", "http://host:x", "belongs here ("),

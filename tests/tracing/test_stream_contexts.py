@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -15,25 +14,12 @@ import pytest
 from example_streams import counted
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
-from tracing_runtime import Recorded, recording
+from tracing_runtime import Recorded
 
 from pixie_otel.tracing.observe import observe
 from pixie_otel.tracing.wrap import wrap
 
-
-@pytest.fixture(autouse=True)
-def _silent(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Nothing is logged in any of these tests; above all not "Failed to detach context"."""
-    with caplog.at_level(logging.WARNING):
-        yield
-    assert caplog.records == []
-
-
-@pytest.fixture
-def recorded() -> Iterator[Recorded]:
-    """Tracing is on."""
-    with recording() as found:
-        yield found
+pytestmark = pytest.mark.usefixtures("nothing_logged")
 
 
 def test_siblings_do_not_land_under_a_suspended_generator(recorded: Recorded) -> None:

@@ -10,7 +10,6 @@ import gc
 import inspect
 import io
 import itertools
-import logging
 import pickle
 import sqlite3
 import types
@@ -28,20 +27,7 @@ from pixie_otel.tracing.observe import observe
 from pixie_otel.tracing.streams import end_open_streams
 from pixie_otel.tracing.wrap import wrap
 
-
-@pytest.fixture(autouse=True)
-def _silent(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Nothing is logged in any of these tests; above all not "Failed to detach context"."""
-    with caplog.at_level(logging.WARNING):
-        yield
-    assert caplog.records == []
-
-
-@pytest.fixture
-def recorded() -> Iterator[Recorded]:
-    """Tracing is on."""
-    with recording() as found:
-        yield found
+pytestmark = pytest.mark.usefixtures("nothing_logged")
 
 
 def test_a_generator_comes_back_as_one(recorded: Recorded) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hostile_values import Plain, plain_json
 from hypothesis import given
 from hypothesis import strategies as st
+from value_classes import Plain
+from value_strategies import plain_json
 
 from pixie_otel.tracing.value_walk import Walk
 from pixie_otel.tracing.values import DEFAULT, Encoded, ValueLimits, encode_arguments, encode_value, plain_value
@@ -269,7 +270,7 @@ def test_a_fault_of_ours_is_not_raised(error: type[Exception], monkeypatch: pyte
         raise error
 
     monkeypatch.setattr(Walk, "value", fail)
-    monkeypatch.setattr("pixie_otel.tracing.values.internal_error", fail)
+    monkeypatch.setattr("pixie_otel.tracing.faults.internal_error", fail)
 
     assert encode_value(Decimal(1)).text == '"<not recorded>"'
     assert encode_arguments({"a": Decimal(1)}).text == '{"…":"<not recorded>"}'

@@ -20,9 +20,10 @@ import attrs
 import numpy as np
 import pydantic
 import pytest
-from hostile_values import Access, Attrs, Colour, Level, Mode, Model, Plain, Point, Slotted, Struct, plain_json
 from hypothesis import example, given
 from openai.types.chat import ChatCompletion
+from value_classes import Access, Attrs, Colour, Level, Mode, Model, Plain, Point, Slotted, Struct
+from value_strategies import plain_json
 
 from pixie_otel.tracing.values import encode_arguments, encode_value, plain_value
 
@@ -186,8 +187,8 @@ MOMENT = dt.datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=dt.UTC)
         pytest.param(Root({"a": 1}), {"a": 1}, id="a model of one value"),
         pytest.param(pydantic.SecretBytes(b"x"), "**********", id="a secret"),
         pytest.param(KeyError("a", 1), {"exception": "KeyError", "args": ["a", 1]}, id="an exception"),
-        pytest.param(Plain, "<class hostile_values.Plain>", id="a class"),
-        pytest.param(Model, "<class hostile_values.Model>", id="a class of a class of its own"),
+        pytest.param(Plain, "<class value_classes.Plain>", id="a class"),
+        pytest.param(Model, "<class value_classes.Model>", id="a class of a class of its own"),
         pytest.param(shown, f"<function {__name__}.shown>", id="a function"),
         pytest.param(Zone().utcoffset, f"<method {__name__}.Zone.utcoffset>", id="a method"),
         pytest.param(len, "<function len>", id="a built-in function"),

@@ -8,10 +8,11 @@ import threading
 from typing import Any
 
 import pytest
-from hostile_values import any_value, hostile_objects, ill_behaved, unusual_values
+from hostile_values import hostile_objects, ill_behaved, unusual_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traps import Hostile, HostileError, watched
+from value_strategies import any_value
 
 from pixie_otel import diagnostics
 from pixie_otel.tracing.values import DEFAULT, Encoded, ValueLimits, encode_arguments, encode_value, plain_value

@@ -29,13 +29,6 @@ from tracing_runtime import Recorded, recording
 from pixie_otel.tracing.wrap import wrap
 
 
-@pytest.fixture
-def recorded() -> Iterator[Recorded]:
-    """Tracing is on."""
-    with recording() as found:
-        yield found
-
-
 class Liar:
     """An object that says that it is a str, and raises for whatever else it is asked."""
 

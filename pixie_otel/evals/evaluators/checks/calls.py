@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue, ToolCall, canonical_json
 from pixie_otel.traces.messages import AssistantMessage
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HIDDEN", "arguments_key", "asked_calls", "json_arguments"]
 
-HIDDEN: Final = "__REDACTED__"
+HIDDEN: Final = keys.OI_REDACTED
 """What OpenInference writes in the place of content that it was told to hide."""
 
 

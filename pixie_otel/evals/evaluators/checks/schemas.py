@@ -79,7 +79,7 @@ def schema_problems(schema: dict[str, JsonValue], arguments: JsonValue) -> list[
         errors = list(islice(validator.iter_errors(arguments), _MOST_PROBLEMS))
     # jsonschema has no common error for what a schema can do to it: references to nowhere, loops of them, numbers too
     # large to divide. None of it says anything about the arguments.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 - see above
         raise UnusableSchemaError(f"{type(error).__name__}: {shortened(str(error))}") from None
     return [f"{shortened(error.json_path)}: {shortened(error.message)}" for error in errors]
 
