@@ -70,7 +70,7 @@ class InputFile(Struct, frozen=True, kw_only=True):
 
     Attributes:
         path: The path as given.
-        size: Its size in bytes; ``None`` for what is no regular file.
+        size: Its size in bytes; ``None`` for what is no regular file, or none any more.
         sha256: The digest of its bytes, likewise.
     """
 
@@ -83,7 +83,8 @@ class InputFile(Struct, frozen=True, kw_only=True):
         """Measure a file.
 
         Args:
-            path: The file; what is no regular file, as standard input, is named and not read.
+            path: The file; what is no regular file, as standard input, is named and not read. So is what is gone since
+                it was found: its writer may have packed it, or deleted it to make room.
 
         Raises:
             InputError: The file cannot be read.
@@ -95,6 +96,8 @@ class InputFile(Struct, frozen=True, kw_only=True):
             with Path(path).open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 return cls(path=name, size=file.tell(), sha256=digest)
+        except FileNotFoundError:
+            return cls(path=name)
         except OSError as error:
             raise InputError(f"{name}: cannot be read: {error.strerror}") from error
 

@@ -74,7 +74,8 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
 def open_source(source: Source, *, limits: ReadLimits, report: ReadReport, spool: Spool | None = None) -> SourceBytes:
     """Open an input for reading from any offset; unpack it first, or copy it, where that is needed.
 
-    What is damaged is kept up to the damage; what is no text at all is empty. Either is reported.
+    What is damaged is kept up to the damage; what is no text at all is empty, and so is a file that is gone since it
+    was found. All of it is reported.
 
     Args:
         source: The input.
@@ -89,8 +90,11 @@ def open_source(source: Source, *, limits: ReadLimits, report: ReadReport, spool
     problems_before = sum(report.counts.values())
     if source.path is not None and not source.is_stream and not os.path.lexists(source.path):
         packed = Source(f"{source.name}.gz", f"{source.path}.gz", is_stream=False)
-        # Its writer may have packed it since it was found.
-        source = packed if os.path.lexists(f"{source.path}.gz") else source
+        # Its writer may have packed it since it was found, or deleted it to make room.
+        if not os.path.lexists(f"{source.path}.gz"):
+            report.add(Problem("gone-file", "it was deleted after it was found, so it is not read", source.name))
+            return SourceBytes(source.name, Spool(0), start=0, size=0, on_close=_keep)
+        source = packed
     opened = _open_plain(source) or _open_unpacked(source, limits, report, spool)
     report.source(source.name).bytes = opened.size
     if not opened.size and sum(report.counts.values()) == problems_before:

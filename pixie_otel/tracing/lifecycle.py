@@ -2,7 +2,8 @@
 
 Python ends with its exit handlers, unless a signal ends it first. Of the signals only SIGTERM is taken, and only where
 the application left it to the system: then the process still dies of it, a moment later. Celery's pool kills a process
-that has done its tasks, and says so inside it before.
+that has done its tasks, and says so inside it before; uvicorn dies of the SIGTERM that it handled, as if nobody had
+taken it where `init` was called inside it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import wraps
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pixie_otel.diagnostics import internal_error
 from pixie_otel.tracing.runtime import current
@@ -43,8 +45,11 @@ def arm() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     try:
-        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        handler = signal.getsignal(signal.SIGTERM)
+        if handler is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, _on_sigterm)
+        else:
+            _guarded("connecting to uvicorn", lambda: _arm_uvicorn(handler))
     except ValueError:
         # Another interpreter than the main one may not set handlers.
         return
@@ -79,6 +84,24 @@ def _arm_celery() -> None:
         )
 
 
+def _arm_uvicorn(handler: object) -> None:
+    """Flush after the shutdown of a server that runs already, as in each process of ``uvicorn --workers``."""
+    server_module = sys.modules.get("uvicorn.server")
+    server: Any = getattr(handler, "__self__", None)
+    if server_module is None or not isinstance(server, server_module.Server) or "shutdown" in vars(server):
+        return
+    shutdown: Callable[..., Awaitable[None]] = server.shutdown
+
+    @wraps(shutdown)
+    async def shutdown_and_flush(*arguments: object, **named: object) -> None:
+        try:
+            await shutdown(*arguments, **named)
+        finally:
+            _flush_for("uvicorn")
+
+    server.shutdown = shutdown_and_flush
+
+
 def _before_fork() -> None:
     # Celery may have been imported after `init`, and has been before it forks.
     if current() is not None:
@@ -86,10 +109,14 @@ def _before_fork() -> None:
 
 
 def _on_celery_end(**_arguments: object) -> None:
+    _flush_for("Celery")
+
+
+def _flush_for(whom: str) -> None:
     runtime = current()
     if runtime is not None:
         end_open_streams()
-        _guarded("flushing for Celery", lambda: _flush(runtime.hub, _SIGNAL_SECONDS))
+        _guarded(f"flushing for {whom}", lambda: _flush(runtime.hub, _SIGNAL_SECONDS))
 
 
 def _at_exit() -> None:

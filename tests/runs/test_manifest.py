@@ -105,10 +105,17 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
     assert InputFile.of(path) == InputFile(path=str(path))
 
 
-def test_an_input_file_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_an_input_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    """A file that was packed or deleted since it was found does not stop the run that reads the others."""
+    path = tmp_path / "gone.jsonl"
+    assert InputFile.of(path) == InputFile(path=str(path))
+
+
+def test_an_input_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     """A file that cannot be read is an `InputError` with its name."""
-    with pytest.raises(InputError, match=r"gone\.jsonl: cannot be read: No such file"):
-        InputFile.of(tmp_path / "gone.jsonl")
+    (tmp_path / "a.jsonl").write_bytes(b"abc")
+    with pytest.raises(InputError, match=r"b\.jsonl: cannot be read: Not a directory"):
+        InputFile.of(tmp_path / "a.jsonl" / "b.jsonl")
 
 
 def test_problems_are_bounded_and_counted() -> None:

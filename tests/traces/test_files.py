@@ -241,6 +241,21 @@ class TestFindSources:
 
         assert texts == [("found.jsonl.gz", LINE), ("listed.jsonl.gz", LINE)]
 
+    def test_a_file_that_is_deleted_after_it_was_found(self, tmp_path: Path) -> None:
+        """Writers delete the oldest to make room: such a file is reported, and the others are read."""
+        for name in ("oldest.jsonl.gz", "newest.jsonl"):
+            (tmp_path / name).write_bytes(LINE)
+        sources = find_sources([tmp_path])
+        (tmp_path / "oldest.jsonl.gz").unlink()
+        report = ReadReport()
+        texts = []
+        for source in sources:
+            with open_source(source, limits=ReadLimits(), report=report) as opened:
+                texts.append(opened.pread(0, opened.size))
+
+        assert texts == [LINE, b""]
+        assert kinds(report) == ["gone-file"]
+
 
 class TestStandardInput:
     """Standard input and pipes."""

@@ -176,6 +176,31 @@ uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off")).run(so
     assert written_names(tmp_path) == ["request"]
 
 
+def test_a_web_server_that_runs_before_init(tmp_path: Path) -> None:
+    """Where `init` is called inside uvicorn, as in each of its workers, the last spans of its shutdown are written."""
+    process = start_program(
+        program_of("""
+import uvicorn
+async def app(scope, receive, send):
+    await receive()
+    init(file="traces/", instrument=False)
+    init(file="traces/", instrument=False)
+    await send({"type": "lifespan.startup.complete"})
+    print("ready", flush=True)
+    await receive()
+    end_spans("last")
+    await send({"type": "lifespan.shutdown.complete"})
+uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on", port=0)).run()
+"""),
+        tmp_path,
+    )
+    _read(process, "ready")
+    process.send_signal(signal.SIGTERM)
+    _end(process)
+    assert process.returncode == -signal.SIGTERM
+    assert written_names(tmp_path) == ["last"]
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_application_s_own_handler_is_kept(tmp_path: Path, when: str) -> None:
     """Whether it was set before or after `init`, the application's handler decides, and its exit writes the spans."""
