@@ -179,7 +179,8 @@ class WorkQueue(Generic[T]):
             timeout: How long to wait, in seconds; ``None`` for as long as it takes.
 
         Returns:
-            Whether it is; ``False`` at once where the worker itself asks.
+            Whether it is; ``False`` at once where the worker itself asks, or a signal handler that interrupted a caller
+            who works off the queue because no thread does.
         """
         return not self._is_worker() and (self._waiting() == 0 or self._request(stop=False, timeout=timeout))
 
