@@ -329,6 +329,8 @@ with capture_traces() as handler:
     def go_on():
         while True:
             end_spans("other")
+            # Fewer than can be written, however slow the machine is.
+            time.sleep(0.001)
     threading.Thread(target=contextvars.copy_context().run, args=(go_on,), daemon=True).start()
     end_spans("before")
     def interrupted():
