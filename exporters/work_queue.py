@@ -134,6 +134,7 @@ class WorkQueue(Generic[T]):
         # could come between its `acquire` and the `try` that releases it.
         self._worker: dict[None, int] = {}
         self._next_start = 0.0
+        self._is_coming = False
         self._hooked = False
         self._requests: set[_Request] = set()
         self._taken = 0
@@ -179,8 +180,7 @@ class WorkQueue(Generic[T]):
             timeout: How long to wait, in seconds; ``None`` for as long as it takes.
 
         Returns:
-            Whether it is; ``False`` at once where the worker itself asks, or a signal handler that interrupted a caller
-            who works off the queue because no thread does.
+            Whether it is; ``False`` at once where the worker itself asks.
         """
         return not self._is_worker() and (self._waiting() == 0 or self._request(stop=False, timeout=timeout))
 
@@ -252,10 +252,10 @@ class WorkQueue(Generic[T]):
             self._requests.discard(request)
 
     def _start(self) -> bool:
-        """Start the worker; ``False`` where one was started just now or none can be."""
+        """Start the worker, unless one was started and is not there yet; ``False`` where none can be."""
         now = time.monotonic()
         if now < self._next_start or self._finished:
-            return False
+            return self._is_coming
         self._next_start = now + _RETRY_SECONDS
         try:
             if not self._hooked:
@@ -269,6 +269,8 @@ class WorkQueue(Generic[T]):
                 ThreadContext().run(_start_thread, self._run, ())
         except Exception:  # noqa: BLE001 - no thread now, or none any more: what waits is worked off by a flush
             return False
+        # A flush waits for it. Whoever worked instead could not be interrupted by a handler that flushes too.
+        self._is_coming = not self._worker
         return True
 
     def _flush_at_exit(self) -> None:
@@ -278,6 +280,7 @@ class WorkQueue(Generic[T]):
         """Be the worker in a thread of its own, for as long as there may be something to do."""
 
         def work(items: SimpleQueue[_Entry[T]]) -> None:
+            self._is_coming = False
             # A fork inside `handle` leaves this thread in the child, where the queue is another one.
             while items is self._items and not self._finished and not self._gave_up:
                 try:
@@ -326,6 +329,7 @@ class WorkQueue(Generic[T]):
         """Care for what came too late for the last turn."""
         # A thread that was started meanwhile found a worker, and is gone.
         self._next_start = 0.0
+        self._is_coming = False
         if self._finished:
             with suppress(Empty):
                 while True:

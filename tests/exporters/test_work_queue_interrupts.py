@@ -80,8 +80,7 @@ def fire(number, frame):
     item = -1 - len(fired)
     fired.append(item)
     queue.put(item)
-    # It is not done where what it interrupted is a flush that works the queue off itself, as at the very beginning.
-    queue.flush(20)
+    flushed.append(queue.flush(20))
     queue.stats()
 
 signal.signal(signal.SIGALRM, fire)
