@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 from pathlib import Path
 
 import pixie_otel
@@ -10,12 +12,27 @@ from pixie_otel import attributes
 
 PACKAGE = Path(pixie_otel.__file__).parent
 LIBRARIES = "openinference.instrumentation."
-PREFIXES = ("gen_ai.", "llm.", "openinference.", "traceloop.", "pixie.", "retrieval.", "embedding.", "db.")
+MODULES = [
+    attributes,
+    *(
+        importlib.import_module(f"{attributes.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(attributes.__path__)
+    ),
+]
 
 
 def constants() -> dict[str, str]:
-    """Give the constants of the module."""
-    return {name: value for name, value in vars(attributes).items() if name.isupper()}
+    """Give the constants of all modules."""
+    return {
+        f"{module.__name__}.{name}": value
+        for module in MODULES
+        for name, value in vars(module).items()
+        if name.isupper()
+    }
+
+
+PREFIXES = tuple(sorted({key.partition(".")[0] + "." for key in constants().values() if "." in key}))
+"""How keys begin."""
 
 
 def test_every_key_stands_once() -> None:
@@ -28,7 +45,8 @@ def test_every_key_stands_once() -> None:
 
 def test_names_tell_the_convention() -> None:
     """A key of a convention has a name that says which."""
-    for name, key in constants().items():
+    general = ((name, key) for name, key in vars(attributes).items() if name.isupper())
+    for name, key in general:
         if key.startswith("openinference."):
             assert name.startswith("OI_")
         if key.startswith("pixie."):

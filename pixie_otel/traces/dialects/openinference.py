@@ -208,7 +208,7 @@ def _read_llm(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
 
 
 def _tool(fields: Tree) -> JsonValue:
-    found = fields.get("tool.json_schema", fields.get("json_schema"))
+    found = fields.get(keys.OI_TOOL_JSON_SCHEMA, fields.get("json_schema"))
     if found is not None:
         return found
     inner = tree(fields, ("tool",)).get("tool")

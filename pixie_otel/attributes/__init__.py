@@ -1,7 +1,8 @@
 """Every attribute key that the project reads or writes, in one place.
 
-The names follow their conventions: OpenTelemetry's semantic conventions, OpenInference's, OpenLLMetry's. Nothing else
-in the project spells a key by hand; families of indexed keys stand here as prefixes.
+The names follow their conventions: OpenTelemetry's semantic conventions, OpenInference's, OpenLLMetry's stand here, those
+of one framework or product in a module of its own beside this one. Nothing else in the project spells a key by hand;
+families of indexed keys stand here as prefixes.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ LLM_COST_PROMPT: Final = "llm.cost.prompt"
 LLM_COST_COMPLETION: Final = "llm.cost.completion"
 OI_TOOL_NAME: Final = "tool.name"
 OI_TOOL_DESCRIPTION: Final = "tool.description"
+OI_TOOL_JSON_SCHEMA: Final = "tool.json_schema"
 OI_TOOL_ID: Final = "tool.id"
 OI_TOOL_CALL_ID: Final = "tool_call.id"
 OI_RETRIEVAL_DOCUMENTS: Final = "retrieval.documents"
