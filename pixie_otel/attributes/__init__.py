@@ -1,8 +1,8 @@
 """Every attribute key that the project reads or writes, in one place.
 
-The names follow their conventions: OpenTelemetry's semantic conventions, OpenInference's, OpenLLMetry's stand here, those
-of one framework or product in a module of its own beside this one. Nothing else in the project spells a key by hand;
-families of indexed keys stand here as prefixes.
+The names follow their conventions: OpenTelemetry's semantic conventions, OpenInference's and OpenLLMetry's stand here,
+those of one framework or product in a module of its own beside this one. Nothing else in the project spells a key by
+hand; families of indexed keys stand here as prefixes.
 """
 
 from __future__ import annotations
