@@ -315,7 +315,10 @@ def _question(value: object) -> str:
             return ""
         keys = ("content", "prompt", "question", "input", "text", "message", "messages", "query")
         return next((_question(value[key]) for key in keys if key in value), "")
-    return value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    # A word in angle brackets stands in the script for what is no text.
+    return "" if value.startswith("<") and value.endswith(">") else value
 
 
 def _text(value: object) -> str:

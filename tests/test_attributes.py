@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pixie_otel
 from pixie_otel import attributes
+from pixie_otel.attributes import coding_agents
 
 PACKAGE = Path(pixie_otel.__file__).parent
 LIBRARIES = "openinference.instrumentation."
@@ -31,8 +32,16 @@ def constants() -> dict[str, str]:
     }
 
 
-PREFIXES = tuple(sorted({key.partition(".")[0] + "." for key in constants().values() if "." in key}))
-"""How keys begin."""
+PREFIXES = tuple(
+    sorted(
+        {
+            key.partition(".")[0] + "."
+            for name, key in constants().items()
+            if "." in key and not name.startswith(f"{coding_agents.__name__}.")
+        }
+    )
+)
+"""How keys begin; those of coding agents begin with words that others use as well."""
 
 
 def test_every_key_stands_once() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pixie_otel import attributes as keys
+from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces import dialects
+from pixie_otel.traces.dialects.failures import failure
 from pixie_otel.traces.dialects.plain import answer, plain_messages
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.values import text
@@ -33,6 +35,7 @@ _FINISH_REASONS: Final = {
     "tool_use": "tool_calls",
     "tool-calls": "tool_calls",
     "tool_call": "tool_calls",
+    "toolcalls": "tool_calls",
     "function_call": "tool_calls",
     "eos_token": "stop",
     "max_tokens": "length",
@@ -40,10 +43,12 @@ _FINISH_REASONS: Final = {
     "model_length": "length",
     "model_context_window_exceeded": "length",
     "content-filter": "content_filter",
+    "contentfilter": "content_filter",
     "content_filtered": "content_filter",
     "guardrail_intervened": "content_filter",
     "prohibited_content": "content_filter",
     "blocklist": "content_filter",
+    "blocked": "content_filter",
     "recitation": "content_filter",
     "spii": "content_filter",
     "safety": "content_filter",
@@ -105,6 +110,10 @@ def observe(facts: SpanFacts) -> ObserveSpan:
                 input_tokens=reading.input_tokens,
             )
         case _:
+            if base["input"] is None and reading.input_messages:
+                base["input"] = plain_messages(reading.input_messages)
+            if base["output"] is None and reading.output_messages:
+                base["output"] = answer(reading.output_messages[-1:])
             return ObserveSpan(**base)
 
 
@@ -176,7 +185,7 @@ def _agent_span(base: dict[str, Any], reading: Reading) -> AgentSpan:
     if base["output"] is None and reading.output_messages:
         # An agent's messages may hold the whole loop; what it answered in the end is the last of them.
         answers = [item for item in reading.output_messages if isinstance(item, AssistantMessage)]
-        base["output"] = answer(answers[-1:] or reading.output_messages[-1:])
+        base["output"] = _last_word(answers[-1]) if answers else answer(reading.output_messages[-1:])
     return AgentSpan(
         **base,
         agent_name=reading.agent_name,
@@ -186,15 +195,12 @@ def _agent_span(base: dict[str, Any], reading: Reading) -> AgentSpan:
     )
 
 
+def _last_word(item: AssistantMessage) -> JsonValue:
+    """Give what an agent answered; some list the calls of all its steps with it, which are done by then."""
+    done = item.tool_calls and item.finish_reason and finish_reason(item.finish_reason) == "stop"
+    return item.text if done and item.text else answer([item])
+
+
 def _error(facts: SpanFacts) -> SpanError | None:
-    kind = text(facts.attributes.get(keys.ERROR_TYPE))
-    if facts.status_message is None and kind is None:
-        return None
-    message = facts.status_message or ""
-    # The last is the one that ended the span; those before it may have been handled.
-    for event in reversed(facts.events):
-        if event.name == keys.EXCEPTION_EVENT:
-            kind = kind or text(event.attributes.get(keys.EXCEPTION_TYPE))
-            message = message or text(event.attributes.get(keys.EXCEPTION_MESSAGE)) or ""
-            break
-    return SpanError(message=message, type=kind)
+    failed = facts.status_message is not None or text(facts.attributes.get(keys.ERROR_TYPE)) is not None
+    return failure(facts) if failed else None

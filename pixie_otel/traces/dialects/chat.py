@@ -45,9 +45,11 @@ _ROLES: Final = {
 }
 _CONTENT_KEYS: Final = ("content", "parts", "refusal", "audio")
 _PLAIN_KEYS: Final = frozenset({"role", "parts", "name", "finish_reason"})
+_OUTPUT_TYPES: Final = frozenset({"text", "json", "error-text", "error-json", "content"})
+"""How the Vercel AI SDK says what a tool gave back, around the value itself."""
 _RESULT_KEYS: Final = ("response", "result", "output", "content")
 _ANSWERED_KEYS: Final = ("tool_call_id", "toolCallId", "tool_use_id", "id", "call_id")
-_RESULT_ID_KEYS: Final = ("tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "call_id", "id")
+_RESULT_ID_KEYS: Final = ("tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "call_id", "id", "ref")
 
 
 def messages(value: JsonValue, *, role: str = "user") -> tuple[Message, ...]:
@@ -156,9 +158,11 @@ def _message(value: _Object, role: str, raws: list[_Object]) -> Message:
 
 
 def _unpacked(value: _Object) -> _Object:
-    """Give a message without the wrapping that LangChain puts around it."""
+    """Give a message without what is around it: LangChain's wrapping, or the choice whose message it is."""
     if "role" in value:
         return value
+    if isinstance(inner := value.get("message"), dict):
+        return {"finish_reason": value.get("finish_reason"), **inner}
     if isinstance(inner := value.get("data"), dict):
         return {"role": value.get("type"), **inner}
     if isinstance(inner := value.get("kwargs"), dict) and isinstance(path := value.get("id"), list) and path:
@@ -206,7 +210,7 @@ def _split(value: _Object, role: str) -> list[Message]:
     """Give a message that answers several tool calls as several messages, in order."""
     if (plain := _quickly(value)) is not None:
         return [plain]
-    item = value.get("type")
+    item = text(value.get("type"))
     if "role" not in value:
         if item == "reasoning":
             return [AssistantMessage(content=(ReasoningContent(reasoning(value)),))]
@@ -239,21 +243,34 @@ def _tool_result(
     value: _Object, parts: list[ContentPart], results: list[_Object], name: str | None
 ) -> ToolResultMessage:
     identity = first_text(value, _ANSWERED_KEYS)
+    if not results and _is_own_json(content := value.get("content")):
+        parts = _result_content({"content": content})
     for result in results:
         inner = result
-        for key in ("toolResult", "function_response", "functionResponse"):
+        for key in ("toolResult", "function_response", "functionResponse", "tool_call_result", "toolResponse"):
             if isinstance(below := result.get(key), dict):
                 inner = below
-        identity = identity or first_text(inner, _RESULT_ID_KEYS)
-        name = name or text(inner.get("name")) or text(inner.get("toolName"))
+        # Haystack's results name the call that they answer whole.
+        called = below if isinstance(below := inner.get("origin"), dict) else inner
+        identity = identity or first_text(called, _RESULT_ID_KEYS)
+        name = name or first_text(called, ("name", "toolName", "tool_name"))
         parts.extend(_result_content(inner))
     return ToolResultMessage(content=tuple(parts), name=name, tool_call_id=identity)
+
+
+def _is_own_json(content: JsonValue) -> bool:
+    """Say whether a tool message's content is what the tool returned, rather than text or typed parts."""
+    if isinstance(content, list):
+        return any(not isinstance(item, dict) or not kind(item) for item in content)
+    return not kind(content) if isinstance(content, dict) else not isinstance(content, str | None)
 
 
 def _result_content(result: _Object) -> list[ContentPart]:
     value = next(
         (result[key] for key in ("response", "result", "output", "content") if result.get(key) is not None), None
     )
+    if isinstance(value, dict) and "value" in value and value.get("type") in _OUTPUT_TYPES:
+        value = value["value"]
     if value is None:
         return []
     if isinstance(value, str):

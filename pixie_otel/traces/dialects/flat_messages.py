@@ -28,6 +28,7 @@ _LISTS: Final = tuple(
     )
 )
 _MAX_INDEX_DIGITS: Final = 9
+_FUNCTION: Final = "function"
 _TEXT_KEYS: Final = ("role", "name", "tool_call_id")
 
 
@@ -211,7 +212,7 @@ def _is_hidden(part: Tree) -> bool:
 def _as_call(call: Tree) -> dict[str, JsonValue]:
     function = call.get("function")
     if not isinstance(function, dict):
-        function = tree(call, ("function.",)).get("function")
+        function = tree(call, (f"{_FUNCTION}.",)).get(_FUNCTION)
     return {
         "id": call.get("id"),
         "function": {"name": leaf(function, "name"), "arguments": shown(leaf(function, "arguments"))},

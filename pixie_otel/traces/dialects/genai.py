@@ -13,11 +13,12 @@ from typing import Final
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
 from pixie_otel.traces.dialects.chat import messages
-from pixie_otel.traces.dialects.message_events import event_messages, event_values
+from pixie_otel.traces.dialects.literals import literal
+from pixie_otel.traces.dialects.message_events import event_messages, event_values, left_out, one_of_pieces, recorded
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
-from pixie_otel.traces.dialects.toolcalls import tool_list
+from pixie_otel.traces.dialects.toolcalls import tool_list, tool_result
 from pixie_otel.traces.dialects.values import decoded, json_object, number, text, whole
-from pixie_otel.traces.messages import AssistantMessage, SystemMessage
+from pixie_otel.traces.messages import AssistantMessage, SystemMessage, ToolResultMessage
 from pixie_otel.traces.spans import ObservationKind, SpanEvent
 
 __all__ = ["NAME", "ROOTS", "read"]
@@ -45,8 +46,23 @@ _KINDS: Final = {
     "chain": ObservationKind.CHAIN,
     "plan": ObservationKind.CHAIN,
     "tool": ObservationKind.TOOL,
+    # What MLflow calls its spans stands as the operation where the conventions have no name for it.
+    "workflow": ObservationKind.CHAIN,
+    "task": ObservationKind.CHAIN,
+    "parser": ObservationKind.CHAIN,
+    "retriever": ObservationKind.RETRIEVER,
+    "reranker": ObservationKind.RERANKER,
+    "guardrail": ObservationKind.GUARDRAIL,
+    "evaluator": ObservationKind.EVALUATOR,
 }
+_NOT_SPECIFIED: Final = "<not specified>"
+"""What Google's agent kit writes for the id of a call that failed."""
 _NOTHING: Final[tuple[JsonValue, ...]] = (None, "", [], {})
+_FIRST_TOKEN_KEYS: Final = (
+    keys.GENAI_TIME_TO_FIRST_CHUNK,
+    keys.GENAI_CLIENT_TIME_TO_FIRST_CHUNK,
+    keys.GENAI_SERVER_TIME_TO_FIRST_TOKEN,
+)
 _MESSAGE_LISTS: Final = (keys.GENAI_INPUT_MESSAGES, keys.GENAI_OUTPUT_MESSAGES, keys.GENAI_SYSTEM_INSTRUCTIONS)
 
 
@@ -69,10 +85,12 @@ def read(span: SpanFacts) -> Reading | None:
         kind=None if said is None else _KINDS.get(said.lower()),
         operation=said,
         provider=text(attributes.get(keys.GENAI_PROVIDER)) or text(attributes.get(keys.GENAI_SYSTEM)),
-        request_model=text(attributes.get(keys.GENAI_REQUEST_MODEL)),
-        response_model=text(attributes.get(keys.GENAI_RESPONSE_MODEL)),
+        request_model=_model(attributes.get(keys.GENAI_REQUEST_MODEL)),
+        response_model=_model(attributes.get(keys.GENAI_RESPONSE_MODEL)),
         session_id=text(attributes.get(keys.GENAI_CONVERSATION_ID)) or text(attributes.get(keys.SESSION_ID)),
         user_id=text(attributes.get(keys.USER_ID)) or text(attributes.get(keys.ENDUSER_ID)),
+        agent_name=text(attributes.get(keys.GENAI_AGENT_NAME)),
+        agent_id=text(attributes.get(keys.GENAI_AGENT_ID)),
     )
     _read_usage(attributes, reading)
     if reading.kind is not ObservationKind.TOOL:
@@ -86,9 +104,6 @@ def read(span: SpanFacts) -> Reading | None:
             reading.time_to_first_token_ms = _time_to_first_token(attributes, span)
         case ObservationKind.TOOL:
             _read_tool(attributes, span.events, reading)
-        case ObservationKind.AGENT:
-            reading.agent_name = text(attributes.get(keys.GENAI_AGENT_NAME))
-            reading.agent_id = text(attributes.get(keys.GENAI_AGENT_ID))
         case ObservationKind.RETRIEVER | ObservationKind.RERANKER:
             _read_documents(attributes, reading)
         case ObservationKind.EMBEDDING:
@@ -96,6 +111,11 @@ def read(span: SpanFacts) -> Reading | None:
         case _:
             pass
     return reading
+
+
+def _model(value: JsonValue) -> str | None:
+    """Give a model's name; Spring AI writes that there is none."""
+    return None if value == "none" else text(value)
 
 
 def _with_details(span: SpanFacts) -> Mapping[str, JsonValue]:
@@ -162,6 +182,10 @@ def _read_usage(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
         keys.GENAI_CACHE_WRITE_TOKENS,
         keys.TRACELOOP_CACHE_CREATION_TOKENS,
     )
+    cached = (reading.cache_read_tokens or 0) + (reading.cache_creation_tokens or 0)
+    if reading.input_tokens is not None and cached > reading.input_tokens:
+        # Some pass on Anthropic's count, which leaves cached tokens out.
+        reading.input_tokens += cached
     reading.reasoning_tokens = _first(attributes, keys.GENAI_REASONING_TOKENS, keys.TRACELOOP_REASONING_TOKENS)
     reading.cost = number(attributes.get(keys.GENAI_USAGE_COST))
 
@@ -179,6 +203,9 @@ def _read_finish(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reasons = decoded(attributes.get(keys.GENAI_FINISH_REASONS))
     listed = reasons if isinstance(reasons, list) else [reasons]
     found = tuple(reason for item in listed if (reason := text(item)))
+    if not found and (said := text(attributes.get(keys.GENAI_FINISH_REASON))):
+        # Semantic Kernel names those of all choices in one text.
+        found = tuple(reason for part in said.split(",") if (reason := part.strip()))
     if not found and reading.raw_finish_reasons is None:
         answers = (item for item in reading.output_messages or () if isinstance(item, AssistantMessage))
         found = tuple(item.finish_reason for item in answers if item.finish_reason)
@@ -186,7 +213,7 @@ def _read_finish(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
 
 
 def _time_to_first_token(attributes: Mapping[str, JsonValue], span: SpanFacts) -> float | None:
-    for key in (keys.GENAI_TIME_TO_FIRST_CHUNK, keys.GENAI_SERVER_TIME_TO_FIRST_TOKEN):
+    for key in _FIRST_TOKEN_KEYS:
         said = number(attributes.get(key))
         if said is not None:
             # The conventions say seconds, and some producers write milliseconds: nothing comes after the span's end.
@@ -209,10 +236,12 @@ def _read_messages(attributes: Mapping[str, JsonValue], events: Sequence[SpanEve
         given_back = given_back or answered
         reading.raw_finish_reasons = reasons or None
     instructions = messages(_instructions(attributes), role="system")
+    if reading.kind is ObservationKind.LLM:
+        given_back = one_of_pieces(given_back)
     told = {item.text for item in given if isinstance(item, SystemMessage)}
     given = (*(item for item in instructions if item.text not in told), *given)
-    reading.input_messages = given or None
-    reading.output_messages = given_back or None
+    reading.input_messages = None if all(left_out(item) for item in given) else given
+    reading.output_messages = None if all(left_out(item) for item in given_back) else given_back
 
 
 def _instructions(attributes: Mapping[str, JsonValue]) -> JsonValue:
@@ -242,16 +271,27 @@ def _old_prompt(attributes: Mapping[str, JsonValue], events: Sequence[SpanEvent]
 def _read_tool(attributes: Mapping[str, JsonValue], events: Sequence[SpanEvent], reading: Reading) -> None:
     reading.tool_name = text(attributes.get(keys.GENAI_TOOL_NAME))
     reading.tool_description = text(attributes.get(keys.GENAI_TOOL_DESCRIPTION))
-    reading.tool_call_id = text(attributes.get(keys.GENAI_TOOL_CALL_ID))
-    reading.arguments = decoded(attributes.get(keys.GENAI_TOOL_CALL_ARGUMENTS))
-    reading.result = decoded(attributes.get(keys.GENAI_TOOL_CALL_RESULT))
-    given, given_back = event_values(events)
-    if reading.arguments is None:
-        reading.arguments = given
-    if reading.result is None:
-        reading.result = given_back
+    identity = text(attributes.get(keys.GENAI_TOOL_CALL_ID))
+    reading.tool_call_id = None if identity == _NOT_SPECIFIED else identity
+    # OpenLIT writes the arguments of LangChain's tools as Python shows them.
+    reading.arguments = literal(recorded(attributes.get(keys.GENAI_TOOL_CALL_ARGUMENTS)))
+    reading.result = tool_result(recorded(attributes.get(keys.GENAI_TOOL_CALL_RESULT)))
+    for given, given_back in (event_values(events), _tool_messages(attributes)):
+        if reading.arguments is None:
+            reading.arguments = given
+        if reading.result is None:
+            reading.result = given_back
     reading.input = reading.arguments
     reading.output = reading.result
+
+
+def _tool_messages(attributes: Mapping[str, JsonValue]) -> tuple[JsonValue, JsonValue]:
+    """Give what a tool was called with and what it gave back, where that stands in messages only."""
+    asked = messages(attributes.get(keys.GENAI_INPUT_MESSAGES), role="assistant")
+    told = messages(attributes.get(keys.GENAI_OUTPUT_MESSAGES), role="tool")
+    calls = [call.arguments for item in asked if isinstance(item, AssistantMessage) for call in item.tool_calls]
+    results = [recorded(item.text) for item in told if isinstance(item, ToolResultMessage)]
+    return calls[0] if calls else None, results[0] if results else None
 
 
 def _read_documents(attributes: Mapping[str, JsonValue], reading: Reading) -> None:

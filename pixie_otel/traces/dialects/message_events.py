@@ -1,4 +1,7 @@
-"""OpenTelemetry's message events of 1.28 to 1.36: one span event, or one log record, a message."""
+"""OpenTelemetry's message events of 1.28 to 1.36: one span event, or one log record, a message.
+
+Pydantic AI and Logfire write the same events as a list into one attribute.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from pixie_otel import attributes as keys
-from pixie_otel.evaluable import JsonValue
+from pixie_otel.evaluable import JsonValue, ToolCall
 from pixie_otel.traces.dialects.chat import message, messages
+from pixie_otel.traces.dialects.parts import kind
+from pixie_otel.traces.dialects.toolcalls import tool_result
 from pixie_otel.traces.dialects.values import decoded, json_object, text, whole
-from pixie_otel.traces.messages import AssistantMessage, Message
+from pixie_otel.traces.messages import AssistantMessage, ContentPart, Message, TextContent
 from pixie_otel.traces.spans import SpanEvent
 
-__all__ = ["event_messages", "event_values"]
+__all__ = ["event_messages", "event_values", "has_content", "left_out", "listed_events", "one_of_pieces", "recorded"]
 
 _ROLES: Final = {
     keys.GENAI_EVENT_SYSTEM: "system",
@@ -20,6 +25,40 @@ _ROLES: Final = {
     keys.GENAI_EVENT_ASSISTANT: "assistant",
     keys.GENAI_EVENT_TOOL: "tool",
 }
+_MESSAGE_KEYS: Final = frozenset({"role", "content", "parts", "tool_calls", "refusal"})
+_LEFT_OUT: Final = ("<elided>", "[REDACTED]", "<replaced>")
+"""What Google's agent kit and Strands write where content is not to be recorded, or could not be."""
+_NAMES: Final = {role: name for name, role in _ROLES.items()}
+
+
+def listed_events(value: JsonValue) -> tuple[SpanEvent, ...]:
+    """Read message events that stand in one attribute.
+
+    Args:
+        value: A list of objects, each with its ``event.name`` or at least with a ``role``; or JSON text of it.
+    """
+    found = decoded(value)
+    if not isinstance(found, list):
+        return ()
+    return tuple(
+        _listed_event(item) for item in found if isinstance(item, dict) and (keys.EVENT_NAME in item or "role" in item)
+    )
+
+
+def _listed_event(item: dict[str, JsonValue]) -> SpanEvent:
+    name = text(item.get(keys.EVENT_NAME)) or ""
+    if name in _ROLES or name == keys.GENAI_EVENT_CHOICE:
+        return SpanEvent(name=name, attributes=item)
+    role = text(item.get("role")) or "user"
+    if isinstance(data := item.get("data"), dict):
+        # Logfire keeps what no event is known for as it was.
+        said = text(data.get("type")) or ""
+        if role == "unknown":
+            role = "assistant" if said == "reasoning" or said.endswith("_call") else "user"
+        item = {"role": role, "parts": [data]}
+    elif role == "unknown":
+        item = {**item, "role": "user"}
+    return SpanEvent(name=_NAMES.get(role, keys.GENAI_EVENT_USER), attributes=item)
 
 
 def event_messages(
@@ -38,8 +77,7 @@ def event_messages(
     for event in _told_once(events):
         body = _body(event)
         if event.name == keys.GENAI_EVENT_CHOICE:
-            inner = decoded(body.get("message", body.get("content")))
-            choice = inner if isinstance(inner, dict) else {"content": inner}
+            choice = _choice(body)
             if "tool_calls" in body and "tool_calls" not in choice:
                 choice = {**choice, "tool_calls": body["tool_calls"]}
             reason = text(body.get("finish_reason"))
@@ -49,9 +87,51 @@ def event_messages(
             said.extend(messages(body, role=_ROLES[event.name]))
     choices.sort(key=lambda choice: choice[0])
     # With content capture off the events come without bodies; that nothing was recorded must not look like silence.
-    given = tuple(said) if any(_has_content(item) for item in said) else ()
-    given_back = tuple(item for _, item, _ in choices if _has_content(item))
+    given = tuple(said) if any(has_content(item) for item in said) else ()
+    given_back = tuple(item for _, item, _ in choices if has_content(item))
+    if len({index for index, _, _ in choices}) == 1:
+        given_back = one_of_pieces(given_back)
     return given, given_back, tuple(reason for _, _, reason in choices if reason)
+
+
+def _choice(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Give the message of an answer; an answer that is JSON itself is a text."""
+    said = body.get("message", body.get("content"))
+    found = decoded(said)
+    if isinstance(found, dict):
+        return found if isinstance(said, dict) or found.keys() & _MESSAGE_KEYS else {"content": said}
+    return {"content": found if _are_blocks(found) else said, "parts": body.get("parts")}
+
+
+def _are_blocks(value: JsonValue) -> bool:
+    """Say whether a list is a message's content in parts."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(part, dict) and kind(part) for part in value)
+
+
+def one_of_pieces(answers: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Make one message of an answer that was recorded piece by piece, as it was streamed.
+
+    Args:
+        answers: What a model answered. Of pieces only the last says why it ended; of choices each does.
+    """
+    *pieces, last = answers or (Message(role=""),)
+    if not pieces or not isinstance(last, AssistantMessage) or last.finish_reason is None:
+        return answers
+    calls: list[ToolCall] = []
+    parts: list[ContentPart] = []
+    for item in answers:
+        if not isinstance(item, AssistantMessage) or (item.finish_reason is not None and item is not last):
+            return answers
+        calls.extend(item.tool_calls)
+        for part in item.content:
+            before = parts[-1] if parts else None
+            if isinstance(part, TextContent) and isinstance(before, TextContent):
+                parts[-1] = TextContent(before.text + part.text)
+            else:
+                parts.append(part)
+    return (AssistantMessage(content=tuple(parts), tool_calls=tuple(calls), finish_reason=last.finish_reason),)
 
 
 def event_values(events: Sequence[SpanEvent]) -> tuple[JsonValue, JsonValue]:
@@ -64,10 +144,19 @@ def event_values(events: Sequence[SpanEvent]) -> tuple[JsonValue, JsonValue]:
     given_back: JsonValue = None
     for event in events:
         if event.name == keys.GENAI_EVENT_TOOL and given is None:
-            given = decoded(_body(event).get("content"))
+            given = recorded(_body(event).get("content"))
         elif event.name == keys.GENAI_EVENT_CHOICE and given_back is None:
-            given_back = decoded(_body(event).get("message"))
+            given_back = tool_result(recorded(_body(event).get("message")))
     return given, given_back
+
+
+def recorded(value: JsonValue) -> JsonValue:
+    """Decode a value; ``None`` for what only says that content was left out.
+
+    Args:
+        value: What was recorded.
+    """
+    return None if value in _LEFT_OUT else decoded(value)
 
 
 def _told_once(events: Sequence[SpanEvent]) -> Sequence[SpanEvent]:
@@ -87,8 +176,26 @@ def _body(event: SpanEvent) -> dict[str, JsonValue]:
     if body is None:
         body = json_object(event.attributes.get(keys.GENAI_EVENT_CONTENT))
     found = body if isinstance(body, dict) else event.attributes
+    if event.body is None and isinstance(said := found.get("content"), str) and _are_blocks(parts := decoded(said)):
+        # An attribute of a span event cannot hold parts but as text.
+        found = {**found, "content": parts}
+    if isinstance(content := found.get("content"), dict) and isinstance(content.get("parts"), list):
+        # Google's agent kit puts the whole message where its content belongs.
+        found = {**found, **content, "content": None}
     return {**found, "role": found.get("role") or _ROLES.get(event.name)}
 
 
-def _has_content(item: Message) -> bool:
+def left_out(item: Message) -> bool:
+    """Say whether all of a message is a mark that its content was left out.
+
+    Args:
+        item: The message.
+    """
+    return len(item.content) == 1 and item.text in _LEFT_OUT
+
+
+def has_content(item: Message) -> bool:
+    """Say whether anything of a message was recorded but its role."""
+    if left_out(item):
+        return False
     return bool(item.content) or (isinstance(item, AssistantMessage) and bool(item.tool_calls))

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from pixie_otel import attributes as keys
-from pixie_otel.evaluable import Document, JsonValue
+from pixie_otel.evaluable import JsonValue
+from pixie_otel.traces.dialects.call_ids import identified, lacks_ids
 from pixie_otel.traces.dialects.flat_messages import (
     FlatLists,
     first_index,
@@ -22,14 +23,15 @@ from pixie_otel.traces.dialects.flat_messages import (
     items,
     shown,
 )
-from pixie_otel.traces.dialects.provider import read_parameters, read_request, read_response
+from pixie_otel.traces.dialects.openinference_calls import ends_the_run, read_documents, read_tool
+from pixie_otel.traces.dialects.openinference_runs import read_answer, run_input, run_output
+from pixie_otel.traces.dialects.provider import read_parameters, read_request
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
+from pixie_otel.traces.dialects.shown_objects import opened
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import (
     Tree,
-    call_arguments,
     decoded,
-    json_mapping,
     json_object,
     json_value,
     leaf,
@@ -63,11 +65,6 @@ ROOTS: Final = frozenset(
 _JSON_MIME: Final = "application/json"
 _INPUT: Final = "input_messages"
 _OUTPUT: Final = "output_messages"
-_DOCUMENT_TREES: Final = (
-    keys.OI_RETRIEVAL_DOCUMENTS,
-    keys.OI_RERANKER_INPUT_DOCUMENTS,
-    keys.OI_RERANKER_OUTPUT_DOCUMENTS,
-)
 _KINDS: Final = {kind.value: kind for kind in ObservationKind}
 _NO_KINDS: Final = frozenset({"", "unknown", "unspecified"})
 _SIGNS: Final = (
@@ -94,8 +91,6 @@ _CONTENT_KEYS: Final = (
     keys.LLM_PROMPTS,
     keys.LLM_CHOICES,
 )
-_TOOL_OUTPUT_KEYS: Final = frozenset({"tool_name", "raw_input", "raw_output"})
-_DOCUMENT_TEXTS: Final = frozenset({"content", "page_content", "text"})
 _RESPONSE_ID: Final = re.compile(r'\{\s*"id":\s*"([^"\\]+)"')
 """How a provider's response begins: OpenAI's and Anthropic's name the answer first."""
 _SESSION_KEYS: Final = ("session_id", "thread_id", "conversation_id")
@@ -112,6 +107,8 @@ def read(span: SpanFacts) -> Reading | None:
     """
     attributes = span.attributes
     kind = _kind(attributes)
+    if kind is ObservationKind.TOOL and ends_the_run(span):
+        kind = ObservationKind.CHAIN
     if kind is None and not any(key.startswith(_CONTENT_KEYS) for key in attributes):
         return None
     metadata = json_object(attributes.get(keys.METADATA))
@@ -127,13 +124,13 @@ def read(span: SpanFacts) -> Reading | None:
     if kind is ObservationKind.LLM:
         _read_llm(attributes, reading)
         return reading
-    reading.input = _value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE)
-    reading.output = _value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE)
+    reading.input = run_input(_value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE))
+    reading.output = run_output(_value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE))
     match kind:
         case ObservationKind.TOOL:
-            _read_tool(attributes, reading)
+            read_tool(span, reading)
         case ObservationKind.RETRIEVER | ObservationKind.RERANKER:
-            _read_documents(attributes, reading)
+            read_documents(attributes, reading)
         case ObservationKind.EMBEDDING:
             _read_embedding(attributes, reading)
         case ObservationKind.AGENT | ObservationKind.CHAIN:
@@ -202,8 +199,9 @@ def _read_llm(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.cost = _cost(attributes)
     reading.raw_finish_reasons = (reason,) if reason else None
     reading.tool_definitions = tool_definitions(tools) or None
-    if (parameters := attributes.get(keys.LLM_INVOCATION_PARAMETERS)) is not None:
+    if (parameters := json_object(attributes.get(keys.LLM_INVOCATION_PARAMETERS))) is not None:
         reading.fill(read_parameters(parameters))
+        reading.session_id = reading.session_id or _session(json_object(parameters.get(keys.METADATA)))
     _read_bodies(attributes, reading)
 
 
@@ -221,12 +219,18 @@ def _read_bodies(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     They are the largest attributes and repeat what the messages say, so they are decoded only where something is
     missing.
     """
-    if reading.input_messages is None or (reading.request_model is None and reading.response_model is None):
-        reading.input = _value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE)
+    has_model = reading.request_model is not None or reading.response_model is not None
+    answers = reading.output_messages
+    if reading.input_messages is None or not has_model:
+        reading.input = opened(_value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE))
         reading.fill(read_request(reading.input))
-    if reading.output_messages is None or reading.output_tokens is None or reading.raw_finish_reasons is None:
-        reading.output = _value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE)
-        reading.fill(read_response(reading.output))
+    is_whole = answers is not None and not lacks_ids(answers)
+    if not is_whole or not has_model or reading.output_tokens is None or reading.raw_finish_reasons is None:
+        reading.output = opened(_value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE))
+        said = read_answer(reading.output)
+        if answers is not None:
+            reading.output_messages = identified(answers, said.output_messages or ())
+        reading.fill(said)
     elif isinstance(body := attributes.get(keys.OUTPUT_VALUE), str) and (found := _RESPONSE_ID.match(body)):
         reading.response_id = found[1]
 
@@ -238,50 +242,6 @@ def _cost(attributes: Mapping[str, JsonValue]) -> float | None:
     parts = [number(attributes.get(key)) for key in (keys.LLM_COST_PROMPT, keys.LLM_COST_COMPLETION)]
     known = [part for part in parts if part is not None]
     return sum(known) if known else None
-
-
-def _read_tool(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
-    reading.tool_name = text(attributes.get(keys.OI_TOOL_NAME))
-    reading.tool_description = text(attributes.get(keys.OI_TOOL_DESCRIPTION))
-    reading.tool_call_id = text(attributes.get(keys.OI_TOOL_CALL_ID)) or text(attributes.get(keys.OI_TOOL_ID))
-    reading.arguments = call_arguments(reading.input)
-    result = json_mapping(reading.output)
-    if result.get("type") == "tool" and isinstance(inner := result.get("data"), dict):
-        # LangChain gives the tool message that it makes of the result.
-        reading.output = decoded(inner.get("content"))
-        reading.tool_call_id = reading.tool_call_id or text(inner.get("tool_call_id"))
-    elif result.keys() >= _TOOL_OUTPUT_KEYS:
-        # LlamaIndex gives its own record of the call, with what the function returned in it.
-        raw = decoded(result["raw_output"])
-        reading.output = decoded(result.get("content")) if raw is None else raw
-    reading.result = decoded(reading.output)
-
-
-def _read_documents(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
-    branches = tree(attributes, _DOCUMENT_TREES)
-    said = json_mapping(reading.input)
-    reading.query = text(attributes.get(keys.OI_RERANKER_QUERY)) or text(reading.input) or text(said.get("query"))
-    for path in (("retrieval", "documents"), ("reranker", "output_documents")):
-        found = items(leaf(branches, *path), "document")
-        if found:
-            reading.documents = tuple(_document(item) for item in found)
-            return
-    output = reading.output
-    listed = output.get("documents") if isinstance(output, dict) else output
-    if isinstance(listed, list):
-        found = [item for item in listed if isinstance(item, dict) and not _DOCUMENT_TEXTS.isdisjoint(item)]
-        reading.documents = tuple(_document(item) for item in found) or None
-
-
-def _document(item: Tree) -> Document:
-    contents = (shown(item.get(key)) for key in ("content", "page_content", "text"))
-    identity = item.get("id")
-    return Document(
-        content=next((found for found in contents if isinstance(found, str)), ""),
-        id=None if identity is None else str(identity),
-        score=number(item.get("score")),
-        metadata=json_object(item.get("metadata")),
-    )
 
 
 def _read_embedding(attributes: Mapping[str, JsonValue], reading: Reading) -> None:

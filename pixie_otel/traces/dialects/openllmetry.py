@@ -12,11 +12,20 @@ from typing import Final
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
 from pixie_otel.traces.dialects.chat import message
+from pixie_otel.traces.dialects.openllmetry_entities import (
+    entity_documents,
+    entity_question,
+    given,
+    given_back,
+    is_retrieval,
+    is_tool,
+    read_tool_values,
+)
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
+from pixie_otel.traces.dialects.recorded import read_embedding
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import (
     Tree,
-    call_arguments,
     decoded,
     indexed,
     json_object,
@@ -47,6 +56,14 @@ _REQUEST_KINDS: Final = {
     "embedding": ObservationKind.EMBEDDING,
     "rerank": ObservationKind.RERANKER,
 }
+_OPERATION_KINDS: Final = {
+    "chat": ObservationKind.LLM,
+    "text_completion": ObservationKind.LLM,
+    "embeddings": ObservationKind.EMBEDDING,
+    "rerank": ObservationKind.RERANKER,
+    "vector_db_retrieve": ObservationKind.RETRIEVER,
+    "execute_tool": ObservationKind.TOOL,
+}
 _TREES: Final = (keys.GENAI_PROMPT, keys.GENAI_COMPLETION, keys.TRACELOOP_FUNCTIONS)
 _OWN_KEYS: Final = (
     keys.TRACELOOP_PREFIX,
@@ -55,6 +72,7 @@ _OWN_KEYS: Final = (
     keys.GENAI_PROMPT,
     keys.GENAI_COMPLETION,
 )
+_TELLING_KEYS: Final = (keys.TRACELOOP_PREFIX, keys.TRACELOOP_FUNCTIONS)
 _RESULT_EVENTS: Final = (keys.TRACELOOP_QUERY_RESULT, keys.TRACELOOP_SEARCH_RESULT)
 _SESSION_NAMES: Final = ("session_id", "thread_id", "conversation_id", "chat_id")
 
@@ -76,13 +94,14 @@ def read(span: SpanFacts) -> Reading | None:
     completions = _messages(leaf(branches, "gen_ai", "completion"), "assistant")
     kind = _kind(attributes)
     documents = _documents(span.events)
-    ours = kind is not None or any(key.startswith(keys.TRACELOOP_PREFIX) for key in attributes)
+    ours = kind is not None or any(key.startswith(_TELLING_KEYS) for key in attributes)
     if not (ours or prompts or completions or documents):
         return None
+    recorded_input = decoded(attributes.get(keys.TRACELOOP_ENTITY_INPUT))
     reading = Reading(
         kind=kind or (ObservationKind.RETRIEVER if documents else ObservationKind.LLM if completions else None),
-        input=_given(decoded(attributes.get(keys.TRACELOOP_ENTITY_INPUT))),
-        output=_given_back(decoded(attributes.get(keys.TRACELOOP_ENTITY_OUTPUT))),
+        input=given(recorded_input),
+        output=given_back(decoded(attributes.get(keys.TRACELOOP_ENTITY_OUTPUT))),
         session_id=_association(attributes, *_SESSION_NAMES),
         user_id=_association(attributes, "user_id"),
         input_messages=tuple(item for item, _ in prompts) or None,
@@ -92,14 +111,15 @@ def read(span: SpanFacts) -> Reading | None:
         documents=documents or None,
     )
     entity = text(attributes.get(keys.TRACELOOP_ENTITY_NAME))
+    _read_step(reading, entity)
     if reading.kind is ObservationKind.TOOL:
         reading.tool_name = text(attributes.get(keys.GENAI_TOOL_NAME)) or entity
-        reading.arguments = reading.input
-        reading.result = reading.output
+        read_tool_values(reading, recorded_input)
     elif reading.kind is ObservationKind.AGENT:
         reading.agent_name = text(attributes.get(keys.GENAI_AGENT_NAME)) or entity
     elif reading.kind is ObservationKind.EMBEDDING:
-        reading.texts = tuple(item.text for item, _ in prompts if item.text) or None
+        said = tuple(item.text for item, _ in prompts if item.text)
+        reading.texts = said or read_embedding(reading.input, None).texts
         reading.input_messages = None
     functions = [_function(item) for _, item in indexed(leaf(branches, "llm", "request", "functions"))]
     reading.tool_definitions = tool_definitions(functions) or None
@@ -107,10 +127,27 @@ def read(span: SpanFacts) -> Reading | None:
 
 
 def _kind(attributes: Mapping[str, JsonValue]) -> ObservationKind | None:
-    said = text(attributes.get(keys.TRACELOOP_SPAN_KIND))
-    if said is not None and (kind := _KINDS.get(said.lower())) is not None:
-        return kind
-    return _REQUEST_KINDS.get(text(attributes.get(keys.TRACELOOP_REQUEST_TYPE)) or "")
+    said = _KINDS.get((text(attributes.get(keys.TRACELOOP_SPAN_KIND)) or "").lower())
+    if said is not None and said is not ObservationKind.CHAIN:
+        return said
+    requested = _REQUEST_KINDS.get(text(attributes.get(keys.TRACELOOP_REQUEST_TYPE)) or "")
+    # Where a framework's step is itself a model call or a retrieval, it is called a task all the same.
+    operation = _OPERATION_KINDS.get(text(attributes.get(keys.GENAI_OPERATION)) or "")
+    return requested or (said if operation is None else operation if said is not None else None)
+
+
+def _read_step(reading: Reading, entity: str | None) -> None:
+    """Tell of a step that has no kind of its own in this vocabulary whether it retrieves or runs a tool."""
+    if reading.kind is ObservationKind.CHAIN:
+        if is_tool(entity, reading.output):
+            reading.kind = ObservationKind.TOOL
+        elif is_retrieval(entity) and (found := entity_documents(reading.output)):
+            reading.kind = ObservationKind.RETRIEVER
+            reading.documents = reading.documents or found
+    elif reading.kind is ObservationKind.RETRIEVER and reading.documents is None:
+        reading.documents = entity_documents(reading.output)
+    if reading.kind is ObservationKind.RETRIEVER:
+        reading.query = entity_question(reading.input)
 
 
 def _messages(branch: JsonValue, role: str) -> list[tuple[Message, str | None]]:
@@ -123,7 +160,7 @@ def _messages(branch: JsonValue, role: str) -> list[tuple[Message, str | None]]:
             calls.append({"name": old.get("name"), "arguments": old.get("arguments")})
         said: dict[str, JsonValue] = {
             **{key: item[key] for key in ("role", "name", "tool_call_id", "refusal", "finish_reason") if key in item},
-            "content": _content(item.get("content")),
+            "content": _content(item.get("content", item.get("text"))),
             "tool_calls": calls,
         }
         found.append((message(said, role=role), text(item.get("finish_reason"))))
@@ -132,6 +169,9 @@ def _messages(branch: JsonValue, role: str) -> list[tuple[Message, str | None]]:
 
 def _content(value: JsonValue) -> JsonValue:
     """Decode content only where it is a list of typed parts: a tool's JSON result is text to the model."""
+    if isinstance(value, dict):
+        # Some backends flatten the parts as well.
+        return [part for _, part in indexed(value)] or None
     parts = decoded(value, depth=1)
     if isinstance(parts, list) and parts and all(isinstance(part, dict) and "type" in part for part in parts):
         return parts
@@ -140,19 +180,6 @@ def _content(value: JsonValue) -> JsonValue:
 
 def _function(item: Tree) -> JsonValue:
     return {key: item.get(key) for key in ("name", "description", "parameters")}
-
-
-def _given(value: JsonValue) -> JsonValue:
-    """Give what a framework's span was given, without the wrapping of Python calls and of LangChain's."""
-    given = decoded(call_arguments(value))
-    # A tool of the app's own may well have an argument of that name, but not all of these.
-    if not isinstance(given, dict) or "inputs" not in given or given.keys().isdisjoint(("input_str", "kwargs")):
-        return given
-    return given["inputs"] or decoded(given.get("input_str"))
-
-
-def _given_back(value: JsonValue) -> JsonValue:
-    return value["outputs"] if isinstance(value, dict) and value.keys() == {"outputs", "kwargs"} else value
 
 
 def _association(attributes: Mapping[str, JsonValue], *names: str) -> str | None:

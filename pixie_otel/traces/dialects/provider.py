@@ -1,27 +1,57 @@
 """Requests and responses of model providers, as several dialects record them whole.
 
-OpenAI's chat completions, completions, embeddings and responses; Anthropic's messages; Google's contents. They are read
-only for what a dialect's own attributes do not say.
+OpenAI's chat completions, completions, embeddings and responses; Anthropic's messages; Google's contents; Bedrock's
+converse; and what Ollama, Cohere and LlamaIndex make of them. They are read only for what a dialect's own attributes do
+not say.
 
 Source: the providers' API references, as of November 2026.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.reading import Reading
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
-from pixie_otel.traces.dialects.values import json_mapping, json_object, number, text, whole
+from pixie_otel.traces.dialects.values import first_text, json_mapping, json_object, number, whole
 from pixie_otel.traces.messages import AssistantMessage, Message
 
-__all__ = ["read_parameters", "read_request", "read_response"]
+__all__ = ["one_answer", "read_parameters", "read_request", "read_response", "read_usage"]
 
-_MESSAGE_KEYS: Final = ("messages", "input", "contents", "prompt")
-_LIMIT_KEYS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_MESSAGE_KEYS: Final = ("messages", "input", "contents", "prompt", "prompts")
+_LIMIT_KEYS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens", "maxOutputTokens")
+_MODEL_KEYS: Final = ("model", "model_name", "modelId", "model_id")
+_ANSWERED_BY_KEYS: Final = ("model", "model_version", "modelVersion", "model_name")
+_ANSWER_ID_KEYS: Final = ("id", "response_id", "responseId")
+_CONFIG_KEYS: Final = ("config", "generation_config", "generationConfig", "inferenceConfig", "toolConfig")
+"""Where Google's and Bedrock's requests have their parameters."""
+_INSTRUCTION_KEYS: Final = ("system", "instructions", "system_instruction", "systemInstruction")
+_REASON_KEYS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
+_USAGE_KEYS: Final = ("usage", "usage_metadata", "usageMetadata", "token_usage")
+_INPUT_KEYS: Final = ("prompt_tokens", "input_tokens", "prompt_token_count", "promptTokenCount", "inputTokens")
+_OUTPUT_KEYS: Final = (
+    "completion_tokens",
+    "output_tokens",
+    "candidates_token_count",
+    "candidatesTokenCount",
+    "outputTokens",
+)
+_TOTAL_KEYS: Final = ("total_tokens", "totalTokens")
+_INPUT_DETAILS_KEYS: Final = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
+_OUTPUT_DETAILS_KEYS: Final = ("completion_tokens_details", "output_tokens_details", "output_token_details")
+_CACHE_READ_KEYS: Final = ("cache_read_input_tokens", "cacheReadInputTokens")
+_CACHE_CREATION_KEYS: Final = ("cache_creation_input_tokens", "cacheWriteInputTokens")
+_CACHED_KEYS: Final = (
+    "cached_tokens",
+    "cache_read",
+    "cached_content_token_count",
+    "cachedContentTokenCount",
+    "cachedContentTokens",
+)
+_THOUGHT_KEYS: Final = ("thoughts_token_count", "thoughtsTokenCount", "thoughtsTokens")
 
 
 def read_parameters(value: JsonValue) -> Reading:
@@ -33,12 +63,13 @@ def read_parameters(value: JsonValue) -> Reading:
     found = json_object(value)
     if found is None:
         return Reading()
+    found = _with_config(found)
     tools = found.get("tools")
     return Reading(
-        request_model=text(found.get("model")) or text(found.get("model_name")),
+        request_model=first_text(found, _MODEL_KEYS),
         request_temperature=number(found.get("temperature")),
-        request_max_tokens=next((limit for key in _LIMIT_KEYS if (limit := whole(found.get(key))) is not None), None),
-        request_top_p=number(found.get("top_p")),
+        request_max_tokens=_first(found, _LIMIT_KEYS),
+        request_top_p=number(found.get("top_p", found.get("topP"))),
         tool_definitions=(tool_definitions(tools) or None) if isinstance(tools, list) else None,
     )
 
@@ -55,10 +86,8 @@ def read_request(value: JsonValue) -> Reading:
     reading = read_parameters(found)
     for key in _MESSAGE_KEYS:
         said = found.get(key)
-        if (key == "prompt" or _are_messages(said)) and (read := messages(said)):
-            instructions = found.get("system") or found.get("instructions")
-            told = messages({"role": "system", "content": instructions}) if instructions else ()
-            reading.input_messages = (*told, *read)
+        if (key in ("prompt", "prompts") or _are_messages(said)) and (read := messages(said)):
+            reading.input_messages = (*_instructions(_with_config(found)), *read)
             break
     return reading
 
@@ -74,64 +103,125 @@ def read_response(value: JsonValue) -> Reading:
         return Reading()
     answers, reasons = _answers(found)
     reading = Reading(
-        response_model=text(found.get("model")),
-        response_id=text(found.get("id")),
+        response_model=first_text(found, _ANSWERED_BY_KEYS),
+        response_id=first_text(found, _ANSWER_ID_KEYS),
         output_messages=answers or None,
         raw_finish_reasons=reasons or None,
     )
-    usage = json_object(found.get("usage"))
-    if usage is not None:
-        reading.fill(_usage(usage))
+    for key in _USAGE_KEYS:
+        if (usage := json_object(found.get(key))) is not None:
+            reading.fill(read_usage(usage))
+            break
+    if isinstance(raw := found.get("raw"), dict):
+        # LlamaIndex gives the provider's response beside its own.
+        reading.fill(read_response({key: said for key, said in raw.items() if key != "raw"}))
     return reading
+
+
+def read_usage(usage: Mapping[str, JsonValue]) -> Reading:
+    """Read how many tokens a call took, as a provider counts them.
+
+    Args:
+        usage: OpenAI's, Anthropic's, Google's, Bedrock's or LangChain's record.
+    """
+    details_in = _first_mapping(usage, _INPUT_DETAILS_KEYS)
+    details_out = _first_mapping(usage, _OUTPUT_DETAILS_KEYS)
+    input_tokens, output_tokens = _first(usage, _INPUT_KEYS), _first(usage, _OUTPUT_KEYS)
+    cache_read, cache_creation = _first(usage, _CACHE_READ_KEYS), _first(usage, _CACHE_CREATION_KEYS)
+    thoughts = _first(usage, _THOUGHT_KEYS)
+    if input_tokens is not None and _first(usage, _TOTAL_KEYS) != input_tokens + (output_tokens or 0):
+        # Anthropic counts cached tokens apart, everybody else among the input.
+        input_tokens += (cache_read or 0) + (cache_creation or 0)
+    if output_tokens is not None:
+        # Google counts thoughts apart.
+        output_tokens += thoughts or 0
+    if cache_read is None:
+        cache_read = _first({**usage, **details_in}, _CACHED_KEYS)
+    if cache_creation is None:
+        cache_creation = _first(details_in, ("cache_creation", "cache_write_tokens"))
+    reasoning = _first(details_out, ("reasoning_tokens", "reasoning"))
+    return Reading(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cache_read_tokens=cache_read,
+        cache_creation_tokens=cache_creation,
+        reasoning_tokens=thoughts if reasoning is None else reasoning,
+    )
+
+
+def _with_config(request: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Give a request with what lies one level down in it beside the rest."""
+    inner = [below for key in _CONFIG_KEYS if isinstance(below := request.get(key), dict)]
+    if not inner:
+        return request
+    merged: dict[str, JsonValue] = {}
+    for below in inner:
+        merged.update(below)
+    return {**merged, **request}
+
+
+def _instructions(request: dict[str, JsonValue]) -> tuple[Message, ...]:
+    said = next((found for key in _INSTRUCTION_KEYS if (found := request.get(key))), None)
+    if said is None:
+        return ()
+    content = said["parts"] if isinstance(said, dict) and "parts" in said else said
+    return messages({"role": "system", "content": content})
 
 
 def _are_messages(value: JsonValue) -> bool:
     """Say whether a request's field holds messages: LlamaIndex writes the ``repr`` of its own objects there."""
-    return isinstance(value, str) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
+    return isinstance(value, str) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value))
 
 
 def _answers(response: dict[str, JsonValue]) -> tuple[tuple[Message, ...], tuple[str, ...]]:
-    if isinstance(choices := response.get("choices"), list):
-        read: list[Message] = []
-        reasons: list[str] = []
-        for choice in _objects(choices):
-            said = choice.get("message", choice.get("text"))
-            read.extend(messages(said, role="assistant"))
-            if reason := text(choice.get("finish_reason")):
-                reasons.append(reason)
-        return tuple(read), tuple(reasons)
-    if isinstance(output := response.get("output"), list) and response.get("object") == "response":
-        return _merged(messages(output, role="assistant")), ()
-    if isinstance(content := response.get("content"), list) and response.get("role") == "assistant":
-        reason = text(response.get("stop_reason"))
-        return messages({"role": "assistant", "content": content}), (reason,) if reason else ()
+    for key in ("choices", "candidates"):
+        if isinstance(choices := response.get(key), list):
+            return _choices(choices)
+    reason = first_text(response, _REASON_KEYS)
+    reasons = (reason,) if reason else ()
+    output = response.get("output")
+    if isinstance(output, list) and response.get("object") == "response":
+        return one_answer(messages(output, role="assistant")), ()
+    if response.get("role") == "assistant" and isinstance(response.get("content"), list):
+        return messages({"role": "assistant", "content": response["content"]}), reasons
+    said = output.get("message") if isinstance(output, dict) else response.get("message")
+    if isinstance(said, dict):
+        return messages(said, role="assistant"), reasons
     return (), ()
 
 
-def _merged(items: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Make one message of the items of one answer: OpenAI's responses list text, reasoning and calls one by one."""
+def _choices(choices: list[JsonValue]) -> tuple[tuple[Message, ...], tuple[str, ...]]:
+    read: list[Message] = []
+    reasons: list[str] = []
+    for choice in _objects(choices):
+        said = choice.get("message", choice.get("content", choice.get("text")))
+        read.extend(messages(said, role="assistant"))
+        if reason := first_text(choice, _REASON_KEYS):
+            reasons.append(reason)
+    return tuple(read), tuple(reasons)
+
+
+def one_answer(items: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Make one message of the items of one answer: OpenAI's responses list text, reasoning and calls one by one.
+
+    Args:
+        items: The items, each as a message.
+    """
     if len(items) <= 1:
         return items
     calls = tuple(call for item in items if isinstance(item, AssistantMessage) for call in item.tool_calls)
     return (AssistantMessage(content=tuple(part for item in items for part in item.content), tool_calls=calls),)
 
 
-def _usage(usage: dict[str, JsonValue]) -> Reading:
-    details_in = json_mapping(usage.get("prompt_tokens_details", usage.get("input_tokens_details")))
-    details_out = json_mapping(usage.get("completion_tokens_details", usage.get("output_tokens_details")))
-    input_tokens = whole(usage.get("prompt_tokens", usage.get("input_tokens")))
-    cache_read = whole(usage.get("cache_read_input_tokens"))
-    cache_creation = whole(usage.get("cache_creation_input_tokens"))
-    if input_tokens is not None:
-        # Anthropic counts cached tokens apart, everybody else among the input.
-        input_tokens += (cache_read or 0) + (cache_creation or 0)
-    return Reading(
-        input_tokens=input_tokens,
-        output_tokens=whole(usage.get("completion_tokens", usage.get("output_tokens"))),
-        cache_read_tokens=whole(details_in.get("cached_tokens")) if cache_read is None else cache_read,
-        cache_creation_tokens=cache_creation,
-        reasoning_tokens=whole(details_out.get("reasoning_tokens")),
-    )
+def _first(found: Mapping[str, JsonValue], names: tuple[str, ...]) -> int | None:
+    return next((count for name in names if (count := whole(found.get(name))) is not None), None)
+
+
+def _first_mapping(found: Mapping[str, JsonValue], names: tuple[str, ...]) -> dict[str, JsonValue]:
+    for name in names:
+        if below := json_mapping(found.get(name)):
+            return below
+    return {}
 
 
 def _objects(values: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:

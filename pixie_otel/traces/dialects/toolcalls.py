@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from pixie_otel.evaluable import JsonValue, ToolCall
-from pixie_otel.traces.dialects.values import decoded, json_object, text
+from pixie_otel.traces.dialects.literals import literal
+from pixie_otel.traces.dialects.values import decoded, first_text, json_object, text
 from pixie_otel.traces.spans import ToolDefinition
 
-__all__ = ["listed_calls", "tool_call", "tool_definition", "tool_definitions", "tool_list"]
+__all__ = [
+    "listed_calls",
+    "tool_call",
+    "tool_definition",
+    "tool_definitions",
+    "tool_list",
+    "tool_message",
+    "tool_result",
+]
 
-_INNER_KEYS: Final = ("function", "custom", "toolUse", "function_call", "functionCall", "tool_call")
-_ARGUMENT_KEYS: Final = ("arguments", "args", "input")
-_ID_KEYS: Final = ("call_id", "toolCallId", "toolUseId", "id")
+_INNER_KEYS: Final = ("function", "custom", "toolUse", "function_call", "functionCall", "tool_call", "toolRequest")
+_ARGUMENT_KEYS: Final = ("arguments", "args", "input", "tool_kwargs")
+_NAME_KEYS: Final = ("name", "toolName", "tool_name")
+_ID_KEYS: Final = ("call_id", "toolCallId", "toolUseId", "id", "ref", "tool_call_id")
+_QUOTED: Final = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+_SHOWN_MESSAGE: Final = re.compile(rf"content=({_QUOTED}) .*?\btool_call_id='([^']*)'", re.DOTALL)
+"""LangChain's message as ``str()`` shows it."""
 _LONGEST_KEPT: Final = 8 * 1024
 _LONGEST_LIST_KEPT: Final = 64 * 1024
-_SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "parameters_json_schema", "json")
+_SCHEMA_KEYS: Final = (
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "parameters_json_schema",
+    "parametersJsonSchema",
+    "json",
+)
 
 
 def tool_call(value: dict[str, JsonValue]) -> ToolCall:
@@ -35,7 +56,7 @@ def tool_call(value: dict[str, JsonValue]) -> ToolCall:
     for key in _ID_KEYS:
         if identity is None and (key in value or key in inner):
             identity = text(value.get(key)) or text(inner.get(key))
-    name = text(inner.get("name")) or text(inner.get("toolName")) or ""
+    name = first_text(inner, _NAME_KEYS) or ""
     return ToolCall(name=name, arguments=arguments, id=identity)
 
 
@@ -46,12 +67,60 @@ def listed_calls(value: dict[str, JsonValue]) -> list[ToolCall]:
         value: The message.
     """
     if "tool_calls" not in value and "function_call" not in value:
-        return []
+        beside = value.get("additional_kwargs")
+        return listed_calls(beside) if isinstance(beside, dict) and "additional_kwargs" not in beside else []
     listed = decoded(value.get("tool_calls"))
     found = [tool_call(call) for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
+    # Producers of flat keys write those of a call also where there is none.
+    found = [call for call in found if call.name or call.id or call.arguments is not None]
     if not found and isinstance(old := value.get("function_call"), dict):
         found.append(tool_call(old))
     return found
+
+
+def tool_result(value: JsonValue) -> JsonValue:
+    """Give what a tool gave back, without LangChain's message or the content blocks of Bedrock and MCP around it.
+
+    Args:
+        value: What was recorded, or JSON text of it.
+
+    Returns:
+        The text of text blocks, decoded where it is JSON; the value of a JSON block; else the value as it is.
+    """
+    found = decoded(value)
+    if (message := tool_message(found)) is not None:
+        found = decoded(message["content"])
+    if not isinstance(found, list) or not found:
+        return found
+    texts = [_block_text(block) for block in found]
+    if all(said is not None for said in texts):
+        return decoded("".join(said for said in texts if said is not None))
+    only = found[0]
+    if len(found) == 1 and isinstance(only, dict) and only.keys() == {"json"}:
+        return only["json"]
+    return found
+
+
+def tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
+    """Give LangChain's message of a tool's result, without its wrapping; ``None`` for anything else.
+
+    Args:
+        value: What a tool gave back, decoded.
+    """
+    if isinstance(value, str) and (shown := _SHOWN_MESSAGE.match(value)) is not None:
+        content = literal(f"[{shown[1]}]")
+        return {"content": content[0], "tool_call_id": shown[2]} if isinstance(content, list) else None
+    if not isinstance(value, dict):
+        return None
+    inner = next((below for key in ("kwargs", "data") if isinstance(below := value.get(key), dict)), value)
+    return inner if "content" in inner and "tool_call_id" in inner else None
+
+
+def _block_text(block: JsonValue) -> str | None:
+    if not isinstance(block, dict) or not block.keys() <= {"text", "type"} or block.get("type", "text") != "text":
+        return None
+    said = block.get("text")
+    return said if isinstance(said, str) else None
 
 
 def tool_definitions(values: Iterable[JsonValue]) -> tuple[ToolDefinition, ...]:
@@ -65,9 +134,21 @@ def tool_definitions(values: Iterable[JsonValue]) -> tuple[ToolDefinition, ...]:
     """
     found = [
         _known_definition(value) if isinstance(value, str) and len(value) <= _LONGEST_KEPT else tool_definition(value)
-        for value in values
+        for value in _declared(values)
     ]
     return tuple(definition for definition in found if definition is not None)
+
+
+def _declared(values: Iterable[JsonValue]) -> Iterator[JsonValue]:
+    """Give single definitions: Google's tools hold several functions each."""
+    for value in values:
+        inner = None
+        if isinstance(value, dict):
+            inner = value.get("function_declarations", value.get("functionDeclarations"))
+        if isinstance(inner, list):
+            yield from inner
+        else:
+            yield value
 
 
 def tool_list(value: JsonValue) -> tuple[ToolDefinition, ...]:

@@ -11,6 +11,7 @@ from pixie_otel.evaluable import JsonValue
 
 __all__ = [
     "Tree",
+    "below",
     "call_arguments",
     "decoded",
     "first_text",
@@ -216,6 +217,25 @@ def _put(branch: Tree, segment: str, value: JsonValue) -> bool:
         return True
     branch[segment] = value
     return False
+
+
+def below(attributes: Mapping[str, JsonValue], prefix: str) -> dict[str, JsonValue]:
+    """Give what stands under keys of one beginning, decoded: one key a name, or an object under the beginning itself.
+
+    Args:
+        attributes: A span's attributes.
+        prefix: The beginning; the dot behind it may be left out.
+
+    Returns:
+        The values by the rest of their keys.
+    """
+    whole_key = prefix.removesuffix(".")
+    found = json_mapping(attributes.get(whole_key)).copy()
+    start = f"{whole_key}."
+    for key, value in attributes.items():
+        if key.startswith(start):
+            found[key[len(start) :]] = decoded(value)
+    return found
 
 
 def leaf(branch: JsonValue, *path: str) -> JsonValue:

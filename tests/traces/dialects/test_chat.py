@@ -220,6 +220,27 @@ def test_results_that_are_json() -> None:
     assert one({"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", "response": None}]}).content == ()
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"temp_c": 18, "sky": "cloudy"}, '{"sky":"cloudy","temp_c":18}'),
+        (["Refunds take 5 days.", "Ask us."], '["Refunds take 5 days.","Ask us."]'),
+        ([{"id": 1}], '[{"id":1}]'),
+        (18, "18"),
+        ("18", "18"),
+        ([{"type": "text", "text": "18"}], "18"),
+        ({"type": "text", "text": "18"}, "18"),
+        (None, ""),
+    ],
+)
+def test_content_of_tools_that_is_json(content: object, text: str) -> None:
+    """What a tool's message has as its content, neither text nor typed parts, is what the tool returned."""
+    said = one({"role": "tool", "tool_call_id": "c", "content": content})
+
+    assert isinstance(said, ToolResultMessage)
+    assert (said.text, said.tool_call_id) == (text, "c")
+
+
 def test_parallel_results_in_one_message_are_split_in_order() -> None:
     """Each result is a message of its own, and what stands around them stays where it stood."""
     read = messages(
@@ -362,3 +383,13 @@ def test_any_json_is_read_without_error(value: object) -> None:
         assert found.role
     if isinstance(value, dict):
         assert message(value).role
+
+
+def test_results_that_name_their_call() -> None:
+    """Haystack's results hold the call that they answer."""
+    origin = {"tool_name": "get_weather", "arguments": ARGUMENTS, "id": "call_1"}
+    part = {"tool_call_result": {"result": "18", "origin": origin, "error": False}}
+
+    assert one({"role": "tool", "content": [part]}) == ToolResultMessage(
+        content=(TextContent("18"),), name="get_weather", tool_call_id="call_1"
+    )

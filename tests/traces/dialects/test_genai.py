@@ -169,6 +169,17 @@ class TestMessages:
         assert texts(*told, input__messages=GIVEN, output__messages=ANSWERED) == (["Hi"], ["Hello"])
         assert texts(*told, output__messages=ANSWERED) == (["Hi"], ["Hello"])
 
+    def test_a_stream_in_pieces(self) -> None:
+        """A streamed answer in pieces is one answer; several choices, and an agent's steps, are not."""
+        said = [{"role": "assistant", "parts": [{"type": "text", "content": text}]} for text in ("It ", "is ", "18.")]
+        said[-1]["finish_reason"] = "stop"
+        agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.output.messages": said}
+
+        assert observed_call({**CHAT, "gen_ai.output.messages": said}).output == "It is 18."
+        assert observed(agent).output == "18."
+        every = [{**item, "finish_reason": "stop"} for item in said]
+        assert observed_call({**CHAT, "gen_ai.output.messages": every}).output == ["It ", "is ", "18."]
+
     def test_parallel_results_are_split(self) -> None:
         """Two results in one message are two messages, in order."""
         results = [{"type": "tool_call_response", "id": name, "response": name} for name in ("a", "b")]
@@ -352,3 +363,12 @@ def test_tool_calls_as_recorded() -> None:
 
     assert span.output_messages == (AssistantMessage(tool_calls=(ToolCall("f", {"a": 1}, "c"),)),)
     assert span.output == {"content": "", "tool_calls": [{"id": "c", "name": "f", "arguments": {"a": 1}}]}
+
+
+def test_cached_tokens_beside_the_input() -> None:
+    """More cached tokens than input shows that they were left out of it, as Anthropic does; fewer show nothing."""
+    cached = {**CHAT, "gen_ai.usage.cache_read.input_tokens": 20, "gen_ai.usage.cache_creation.input_tokens": 5}
+
+    assert observed_call({**cached, "gen_ai.usage.input_tokens": 3}).input_tokens == 28
+    assert observed_call({**cached, "gen_ai.usage.input_tokens": 25}).input_tokens == 25
+    assert observed_call(cached).input_tokens is None

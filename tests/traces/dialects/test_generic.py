@@ -22,3 +22,19 @@ def test_events_of_others_say_nothing() -> None:
 def test_nothing_said() -> None:
     """Keys that only begin alike say nothing."""
     assert observed({"input.tokens": 5, "user.name": "x"}).dialects == ()
+
+
+def test_metadata() -> None:
+    """Metadata as JSON may name the session and the user; keys of their own come first."""
+    metadata = '{"thread_id": "t", "user_id": "u"}'
+
+    assert (observed({"metadata": metadata}).session_id, observed({"metadata": metadata}).user_id) == ("t", "u")
+    assert observed({"metadata": metadata, "session.id": "s"}).session_id == "s"
+    assert observed({"metadata": "[1]"}).dialects == ()
+
+
+def test_nothing_as_json() -> None:
+    """Nothing that was written as JSON is nothing."""
+    span = observed({"input": "Hi", "output": "null"})
+
+    assert (span.input, span.output) == ("Hi", None)

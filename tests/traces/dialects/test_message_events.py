@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from observed import event, log
 
 from pixie_otel.evaluable import ToolCall
-from pixie_otel.traces.dialects.message_events import event_messages, event_values
+from pixie_otel.traces.dialects.message_events import event_messages, event_values, listed_events
 from pixie_otel.traces.messages import AssistantMessage, SystemMessage, TextContent, ToolResultMessage, UserMessage
+
+if TYPE_CHECKING:
+    from pixie_otel.evaluable import JsonValue
 
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 BODIES = [
@@ -112,3 +116,103 @@ def test_values_of_tools() -> None:
     ]
 
     assert event_values(told) == ({"a": 1}, [1])
+
+
+@pytest.mark.parametrize("write", [json.dumps, lambda value: value])
+def test_events_in_one_attribute(write: object) -> None:
+    """A list of objects that name their events is read as the events themselves would be."""
+    assert callable(write)
+    told = [{"event.name": name, **body} for name, body in BODIES]
+
+    assert event_messages(listed_events(write(told))) == (GIVEN, ANSWERED, ("stop",))
+
+
+def test_listed_events_of_other_names() -> None:
+    """A role says what an event is that has no name, or one that is not known; data is kept as a part."""
+    told: list[JsonValue] = [
+        {"role": "system", "content": "Be brief."},
+        {"event.name": "gen_ai.developer.message", "role": "developer", "content": "Be kind."},
+        {"event.name": "gen_ai.unknown", "role": "unknown", "data": {"type": "input_text", "text": "Hi"}},
+        {"event.name": "gen_ai.unknown", "role": "unknown", "data": {"type": "reasoning", "summary": []}},
+        {"event.name": "gen_ai.unknown", "role": "unknown", "content": "x"},
+        {"content": "nobody's"},
+        3,
+    ]
+    said, answers, _ = event_messages(listed_events(told))
+
+    assert [(item.role, item.text) for item in said] == [
+        ("system", "Be brief."),
+        ("developer", "Be kind."),
+        ("user", "Hi"),
+        ("assistant", ""),
+        ("user", "x"),
+    ]
+    assert answers == ()
+    assert listed_events("{") == ()
+
+
+def test_blocks_as_text() -> None:
+    """An attribute of a span event holds a message's parts as JSON text; other JSON is what somebody said."""
+    parts = event("gen_ai.user.message", {"content": '[{"text": "Hi "}, {"text": "there"}]'})
+    own = event("gen_ai.user.message", {"content": '[{"city": "Paris"}]'})
+    logged = log("gen_ai.user.message", {"content": '[{"text": "Hi"}]'})
+
+    assert [item.text for item in event_messages([parts, own, logged])[0]] == [
+        "Hi there",
+        '[{"city": "Paris"}]',
+        '[{"text": "Hi"}]',
+    ]
+
+
+def test_an_answer_that_is_json() -> None:
+    """A structured answer is a text, unless it is a message."""
+    answers = ['{"city": "Paris"}', '{"role": "assistant", "content": "Hello"}', '["a"]', '[{"text": "b"}]']
+    told = [event("gen_ai.choice", {"index": index, "message": said}) for index, said in enumerate(answers)]
+
+    assert [item.text for item in event_messages(told)[1]] == ['{"city": "Paris"}', "Hello", '["a"]', "b"]
+
+
+def test_a_whole_message_as_content() -> None:
+    """Google's agent kit puts its own message, with its role, where the content belongs."""
+    call = {"function_call": {"id": "c", "name": "f", "args": {"a": 1}}, "text": None}
+    told = [
+        log("gen_ai.user.message", {"content": {"role": "user", "parts": [{"text": "Hi"}]}}),
+        log("gen_ai.user.message", {"content": {"role": "model", "parts": [call]}}),
+        log("gen_ai.choice", {"content": {"role": "model", "parts": [{"text": "Hello"}]}, "finish_reason": "STOP"}),
+    ]
+
+    assert event_messages(told) == (
+        (UserMessage(content=(TextContent("Hi"),)), AssistantMessage(tool_calls=(ToolCall("f", {"a": 1}, "c"),))),
+        (AssistantMessage(content=(TextContent("Hello"),), finish_reason="STOP"),),
+        ("STOP",),
+    )
+
+
+def test_an_answer_in_pieces() -> None:
+    """A stream may be recorded piece by piece, of which the last says why it ended; choices each say it."""
+    pieces = [log("gen_ai.choice", {"index": 0, "message": {"content": said}}) for said in ("It ", "is ")]
+    calling = log("gen_ai.choice", {"index": 0, "message": {"tool_calls": [CALL]}})
+    last = log("gen_ai.choice", {"index": 0, "finish_reason": "stop", "message": {"content": "18."}})
+    choice = log("gen_ai.choice", {"index": 1, "finish_reason": "stop", "message": {"content": "b"}})
+    bare = [log("gen_ai.choice", {"message": {"content": said}}) for said in ("a", "b")]
+
+    assert event_messages([*pieces, last])[1] == (
+        AssistantMessage(content=(TextContent("It is 18."),), finish_reason="stop"),
+    )
+    assert event_messages([pieces[0], calling, last])[1] == (
+        AssistantMessage(
+            content=(TextContent("It 18."),), tool_calls=(ToolCall("f", {"a": 1}, "c"),), finish_reason="stop"
+        ),
+    )
+    for told in ([last, choice], [last, last], bare, [pieces[0], choice]):
+        assert len(event_messages(told)[1]) == 2
+
+
+def test_content_that_was_left_out() -> None:
+    """A mark in the place of content says that none was recorded."""
+    told = [log("gen_ai.user.message", {"content": "<elided>"}), log("gen_ai.choice", {"content": "<elided>"})]
+    kept = [*told, log("gen_ai.user.message", {"content": "Hi"})]
+
+    assert event_messages(told) == ((), (), ())
+    assert len(event_messages(kept)[0]) == 2
+    assert event_values([event("gen_ai.tool.message", {"content": "[REDACTED]"})]) == (None, None)

@@ -248,7 +248,7 @@ class TestRetrieval:
             {"retrieval.documents": '[{"document": {"content": "a"}}]'},
             {"retrieval.documents": [{"document.content": "a"}]},
             {"output.value": '{"documents": [{"page_content": "a"}]}'},
-            {"output.value": '[{"text": "a"}, "no document", {"other": 1}]'},
+            {"output.value": '[{"text": "a"}, 3, {"other": 1}]'},
             {"reranker.output_documents.0.document.content": "a", "reranker.query": "q"},
         ],
     )

@@ -218,3 +218,19 @@ def test_vector_databases(name: str) -> None:
 def test_other_databases_are_not_read() -> None:
     """A query of a database that found no documents is no retrieval."""
     assert observed({"db.system": "postgresql"}).dialects == ()
+
+
+def test_parts_with_indexes() -> None:
+    """Strands' oldest spans are found with their parts flattened, and answers without a role."""
+    span = observed_call(
+        {
+            "gen_ai.system": "strands-agents",
+            "gen_ai.request.model": "m",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content.0.text": "Hi ",
+            "gen_ai.prompt.0.content.1.text": "there",
+            "gen_ai.completion.0.text": "Hello",
+        }
+    )
+
+    assert (span.input, span.output) == ([{"role": "user", "content": "Hi there"}], "Hello")

@@ -84,6 +84,18 @@ def test_kinds_by_keys() -> None:
     assert kind({"content": []}) == ""
 
 
+def test_kinds_that_are_said_otherwise() -> None:
+    """Pydantic AI writes a part's kind in its events, and of what a provider runs itself that it is built in."""
+    assert kind({"kind": "binary", "binary_content": "AA=="}) == "binary"
+    assert kind({"kind": "zork", "text": "a"}) == "text"
+    assert kind({"type": "tool_call", "builtin": True}) == "server_tool_call"
+    assert kind({"type": "tool_call", "builtin": False}) == "tool_call"
+    image = ImageContent("data:image/png;base64,AA==", "image/png")
+    assert content_part({"kind": "binary", "media_type": "image/png", "binary_content": "AA=="}) == image
+    audio = {"type": "binary", "media_type": "audio/wav", "content": "AA=="}
+    assert content_part(audio) == OtherContent("binary", audio)
+
+
 def test_content_and_parts() -> None:
     """Where both hold text it is the same text; where the parts hold none, both count."""
     image = {"type": "image", "url": "u"}
@@ -93,3 +105,23 @@ def test_content_and_parts() -> None:
     ]
     assert raw_parts({"content": "a", "parts": [image]}) == [{"type": "text", "text": "a"}, image]
     assert raw_parts({"content": 5, "parts": [None, 5, "a"]}) == [{"type": "text", "text": "a"}]
+
+
+def test_a_text_with_annotations() -> None:
+    """OpenAI's assistants give a text as an object."""
+    assert content_part({"type": "text", "text": {"value": "Hi", "annotations": []}}) == TextContent("Hi")
+    assert content_part({"text": {"value": 3}}) is None
+
+
+def test_words_in_place_of_an_image() -> None:
+    """Where the bytes were left out, words say so."""
+    part = {"image": {"base64_image": "Base64 string (96 characters)", "mime_type": "image/png", "detail": "low"}}
+
+    assert content_part(part) == ImageContent("", "image/png", "low")
+    assert content_part({"image": {"base64_image": "AA==", "mime_type": "image/png"}}) == ImageContent(PNG, "image/png")
+
+
+@pytest.mark.parametrize("key", ["file", "executable_code", "codeExecutionResult"])
+def test_parts_known_by_their_key(key: str) -> None:
+    """Google's and Haystack's parts have no type."""
+    assert content_part({key: {"code": "x"}}) == OtherContent(key, {key: {"code": "x"}})

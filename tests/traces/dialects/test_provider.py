@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pixie_otel.evaluable import ToolCall
-from pixie_otel.traces.dialects.provider import read_parameters, read_request, read_response
+from pixie_otel.traces.dialects.provider import read_parameters, read_request, read_response, read_usage
 from pixie_otel.traces.messages import AssistantMessage, SystemMessage, TextContent, UserMessage
 
 USER = UserMessage(content=(TextContent("Hi"),))
@@ -125,3 +125,68 @@ def test_cached_tokens_are_among_the_input() -> None:
 def test_what_is_no_response(value: object) -> None:
     """Anything else says nothing."""
     assert read_response(value).output_messages is None
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        # A total tells that cached tokens are among the input after all.
+        (
+            {"input_tokens": 57, "output_tokens": 17, "total_tokens": 74, "cache_read_input_tokens": 20},
+            (57, 17, 20, None, None),
+        ),
+        (
+            {
+                "inputTokens": 37,
+                "outputTokens": 17,
+                "totalTokens": 79,
+                "cacheReadInputTokens": 20,
+                "cacheWriteInputTokens": 5,
+            },
+            (62, 17, 20, 5, None),
+        ),
+        # Google counts thoughts apart.
+        (
+            {
+                "promptTokenCount": 57,
+                "candidatesTokenCount": 13,
+                "thoughtsTokenCount": 4,
+                "cachedContentTokenCount": 20,
+            },
+            (57, 17, 20, None, 4),
+        ),
+        (
+            {"prompt_token_count": 57, "candidates_token_count": 13, "thoughts_token_count": 4},
+            (57, 17, None, None, 4),
+        ),
+        (
+            {
+                "input_tokens": 57,
+                "output_tokens": 17,
+                "input_token_details": {"cache_read": 20, "cache_creation": 5},
+                "output_token_details": {"reasoning": 4},
+            },
+            (57, 17, 20, 5, 4),
+        ),
+        ({}, (None, None, None, None, None)),
+    ],
+)
+def test_usage(usage: dict[str, object], tokens: tuple[int | None, ...]) -> None:
+    """Input is with what was cached and output with what was thought, however a provider counts."""
+    for reading in (read_usage(usage), read_response({"usage": usage})):
+        assert tokens == (
+            reading.input_tokens,
+            reading.output_tokens,
+            reading.cache_read_tokens,
+            reading.cache_creation_tokens,
+            reading.reasoning_tokens,
+        )
+
+
+def test_llama_index() -> None:
+    """LlamaIndex gives the provider's response beside its own."""
+    raw = {"model": "m-1", "choices": [{"finish_reason": "stop"}], "usage": {"prompt_tokens": 3}, "raw": {"model": "x"}}
+    reading = read_response({"message": {"role": "assistant", "content": "Hello"}, "raw": raw})
+
+    assert reading.output_messages == (ANSWER,)
+    assert (reading.response_model, reading.raw_finish_reasons, reading.input_tokens) == ("m-1", ("stop",), 3)

@@ -9,7 +9,7 @@ from observed import event, observed, observed_call
 from pixie_otel.traces import dialects
 from pixie_otel.traces.dialects import DIALECTS, Dialect
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
-from pixie_otel.traces.spans import ObservationKind
+from pixie_otel.traces.spans import ObservationKind, Scope
 
 
 def test_names_and_roots() -> None:
@@ -93,3 +93,15 @@ def test_filling_keeps_what_was_said() -> None:
     first.fill(Reading(input="x", output="y", output_messages=None, notes=("b",)))
 
     assert (first.input, first.output, first.output_messages, first.notes) == ("", "y", (), ("a", "b"))
+
+
+def test_a_span_without_keys_is_known_by_name_and_scope() -> None:
+    """Dialects are asked about spans whose name or scope begins with a root of theirs."""
+    known = Dialect("zork", frozenset({"zork"}), lambda _: Reading(input="x"))
+    facts = [
+        SpanFacts(trace_id="t", span_id="1", name="zork.run"),
+        SpanFacts(trace_id="t", span_id="2", name="a", scope=Scope(name="zork.tracer")),
+        SpanFacts(trace_id="t", span_id="3", name="a zork"),
+    ]
+
+    assert [names for _, names in (dialects.read(span, [known]) for span in facts)] == [("zork",), ("zork",), ()]

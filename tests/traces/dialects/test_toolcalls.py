@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from pixie_otel.traces.dialects.toolcalls import tool_definition, tool_definitions, tool_list
+from pixie_otel.evaluable import JsonValue, ToolCall
+from pixie_otel.traces.dialects.toolcalls import listed_calls, tool_call, tool_definition, tool_definitions, tool_list
 from pixie_otel.traces.spans import ToolDefinition
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -43,3 +44,27 @@ def test_a_list_of_any_size(padding: str) -> None:
     assert tool_list(json.dumps(written)) == tool_list(written) == expected  # type: ignore[arg-type]
     assert tool_definitions(map(json.dumps, written)) == expected
     assert tool_list("{}") == tool_list(5) == ()
+
+
+def test_tools_of_several_functions() -> None:
+    """Google's tools hold several functions each."""
+    declared = [{"name": "f", "parametersJsonSchema": SCHEMA}, {"name": "g"}]
+    expected = (ToolDefinition("f", None, SCHEMA), ToolDefinition("g"), ToolDefinition("h"))
+
+    assert tool_definitions([{"function_declarations": declared}, {"name": "h"}]) == expected
+    assert tool_definitions([{"functionDeclarations": declared}, {"name": "h"}]) == expected
+    assert tool_definitions([{"function_declarations": "x"}, {"function_declarations": [3]}]) == ()
+
+
+def test_a_call_by_any_name() -> None:
+    """A call's name may lie one level down, under a longer key."""
+    written = {"tool_call": {"tool_name": "f", "arguments": {"a": 1}, "id": "c", "extra": None}}
+
+    assert tool_call(written) == ToolCall("f", {"a": 1}, "c")
+
+
+def test_a_call_of_which_nothing_is_said() -> None:
+    """Producers of flat keys write a call's keys, without values, also where there was none."""
+    empty: JsonValue = {"id": None, "function": {"name": None, "arguments": None}}
+
+    assert listed_calls({"tool_calls": [empty, {"id": "c"}]}) == [ToolCall("", id="c")]

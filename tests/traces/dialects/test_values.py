@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixie_otel.traces.dialects.values import (
+    below,
     call_arguments,
     decoded,
     indexed,
@@ -209,3 +210,12 @@ class TestTree:
         tree(attributes, ("a", "0", "."))
 
         assert json.dumps(attributes) == before
+
+
+def test_below() -> None:
+    """What stands under keys of one beginning, one key a name or all as one object; not what begins like it."""
+    attributes = {"a.b": '{"x": 0, "z": 2}', "a.b.x": '{"y": 1}', "a.b.c.d": "5", "a.bc": 1, "a.b.": 2}
+
+    assert below(attributes, "a.b") == below(attributes, "a.b.") == {"x": {"y": 1}, "z": 2, "c.d": "5", "": 2}
+    assert below({"a": 5}, "a") == {}
+    assert attributes["a.b"] == '{"x": 0, "z": 2}'
