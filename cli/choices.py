@@ -22,6 +22,8 @@ _OUT: Final = Path("pixie-runs")
 _OF_TRACES: Final = {
     "paths": "PATH",
     "select": "--select",
+    "per": "--per",
+    "explain": "--explain",
     "expect": "--expect",
     "all_traces": "--all",
     "trace_ids": "--trace",
@@ -46,6 +48,8 @@ class Typed:
     timeout: float | None
     concurrency: int | None
     select: str | None
+    per: str | None
+    explain: bool | None
     expect: str | None
     cases: str | None
     all_traces: bool | None
@@ -82,6 +86,8 @@ def traces_settings(typed: Typed, config: PixieConfig) -> dict[str, Any]:
         **_shared(typed, config),
         "paths": typed.paths,
         "select": _first(typed.select, config.select, default="root"),
+        "per": _first(typed.per, config.per, default="trace"),
+        "explain": _first(typed.explain, config.explain, default=False),
         "expect": _first(typed.expect, config.expect, default=None),
         "filter": TraceFilter.parse(
             trace_ids=typed.trace_ids or config.trace,

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from collections.abc import Generator
 from dataclasses import dataclass
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -20,6 +16,7 @@ if TYPE_CHECKING:
     from pixie_otel.cli.choices import Typed
     from pixie_otel.cli.console import Console
     from pixie_otel.cli.progress import Progress
+    from pixie_otel.cli.unmatched import Unmatched
     from pixie_otel.config import PixieConfig
     from pixie_otel.evals.case import CaseResult
     from pixie_otel.reports.case_board import CaseBoard
@@ -77,6 +74,8 @@ def eval_command(
     timeout: options.Timeout = None,
     concurrency: options.Concurrency = None,
     select: options.Select = None,
+    per: options.Per = None,
+    explain: options.Explain = None,
     expect: options.Expect = None,
     cases: options.Cases = None,
     all_traces: options.AllTraces = None,
@@ -110,6 +109,8 @@ def eval_command(
       pixie-otel eval traces.jsonl -e ... -e evals/tone.py:polite --threshold 0.7
       pixie-otel eval traces.jsonl -e ExactMatch --expect expected.csv --pct 0.9
       pixie-otel eval traces.jsonl --select last_llm_call -e ValidJSON
+      pixie-otel eval traces.jsonl --select 'last tool:* under agent:planner'
+      pixie-otel eval traces.jsonl --per conversation
       pixie-otel eval --cases answers.csv -e LevenshteinMatch
       cat traces.jsonl | pixie-otel eval - --json > verdict.json
     """  # noqa: D301 - Typer rewraps every paragraph, but for one that a real \b marks
@@ -124,6 +125,8 @@ def eval_command(
         timeout=timeout,
         concurrency=concurrency,
         select=select,
+        per=per,
+        explain=explain,
         expect=expect,
         cases=cases,
         all_traces=all_traces,
@@ -145,21 +148,23 @@ def eval_command(
 def _run(typed: Typed, manner: _Manner) -> int:
     from pixie_otel.cli.console import Console
     from pixie_otel.cli.progress import Progress
+    from pixie_otel.cli.signals import raised_on_sigterm
     from pixie_otel.cli.streams import results_only
+    from pixie_otel.cli.unmatched import Unmatched
     from pixie_otel.config import get_config
     from pixie_otel.reports.case_board import CaseBoard
     from pixie_otel.reports.run_document import error_document
     from pixie_otel.runs.interrupted import Terminated
 
-    board = CaseBoard()
+    board, unmatched = CaseBoard(), Unmatched()
     # Until the very end, as an evaluator that took too long may print at any time.
-    with results_only() as out, _raised_on_sigterm(Terminated):
+    with results_only() as out, raised_on_sigterm(Terminated):
         console = Console(out)
         try:
             config = get_config()
             manner = manner.completed(config)
             with Progress(console, shown=not (manner.quiet or manner.no_progress)) as progress:
-                run = _judge(typed, config, board, progress)
+                run = _judge(typed, config, (board, unmatched, progress))
         except KeyboardInterrupt as interrupt:
             code, said = _code_of(interrupt), _said_of_interrupt(board)
             if manner.as_json:
@@ -172,6 +177,8 @@ def _run(typed: Typed, manner: _Manner) -> int:
             raise
         try:
             _tell(run, manner, console, board)
+            if run.manifest.settings.get("explain") and not manner.as_json:
+                console.write(unmatched.lines(console.width, console.style))
         except KeyboardInterrupt as interrupt:
             return _code_of(interrupt)
     return run.exit_code
@@ -190,14 +197,14 @@ def _said_of_interrupt(board: CaseBoard) -> str:
     return f"Interrupted again, before the run was closed; the results of what was judged ({judged}) are kept."
 
 
-def _judge(typed: Typed, config: PixieConfig, board: CaseBoard, progress: Progress) -> Run:
+def _judge(typed: Typed, config: PixieConfig, told: tuple[CaseBoard, Unmatched, Progress]) -> Run:
     from pixie_otel.cli.choices import cases_file, cases_settings, traces_settings
     from pixie_otel.runs.eval_traces import eval_cases, eval_traces
     from pixie_otel.runs.interrupted import Interrupted
 
     def note(result: CaseResult) -> None:
-        board.add(result)
-        progress.add(result)
+        for listener in told:
+            listener.add(result)
 
     try:
         if cases_file(typed, config) is None:
@@ -217,22 +224,3 @@ def _tell(run: Run, manner: _Manner, console: Console, board: CaseBoard) -> None
         console.write([verdict_line(run, console.style)])
     else:
         console.write(run_report(run, board, ReportView(console.width, console.style, manner.verbose)))
-
-
-@contextlib.contextmanager
-def _raised_on_sigterm(terminated: type[KeyboardInterrupt]) -> Generator[None]:
-    """Let the run end in order when the process is told to, as by a build server that lost its patience."""
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        raise terminated
-
-    try:
-        before = signal.signal(signal.SIGTERM, end)
-    except ValueError:
-        # Only the main thread takes signals; whoever calls this from another one ends it in another way.
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -21,7 +21,7 @@ import os
 import tomllib
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final, Self, TypeAlias, cast
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -75,6 +75,8 @@ class PixieConfig(BaseModel):
         source: The ``pyproject.toml`` that was read; ``None`` where there is none.
         evaluators: References as on the command line; files in them are absolute here.
         select: Which observation is judged.
+        per: What a case is made of, ``trace`` or ``conversation``.
+        explain: Whether to say which part of the selector matches nothing.
         expect: The file of expectations.
         cases: The file of finished cases to judge where no traces are named.
         threshold: The score to reach where an evaluator has no threshold of its own.
@@ -113,6 +115,8 @@ class PixieConfig(BaseModel):
     source: Path | None = None
     evaluators: _Texts = ()
     select: str | None = None
+    per: Literal["trace", "conversation"] | None = None
+    explain: bool | None = None
     expect: _File | None = None
     cases: _File | None = None
     threshold: _Share | None = None

@@ -28,6 +28,8 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         """
         evaluators = ["...", "ExactMatch", "evals/tone.py:Polite"]
         select = "last_llm_call"
+        per = "conversation"
+        explain = true
         expect = "data/expected.jsonl"
         threshold = 0.7
         thresholds = { ExactMatch = 1, JSONDiff = "None" }
@@ -65,6 +67,8 @@ def test_every_setting_is_understood(tmp_path: Path) -> None:
         source=tmp_path / "pyproject.toml",
         evaluators=("...", "ExactMatch", f"{tmp_path}/evals/tone.py:Polite"),
         select="last_llm_call",
+        per="conversation",
+        explain=True,
         expect=tmp_path / "data/expected.jsonl",
         threshold=0.7,
         thresholds={"ExactMatch": 1.0, "JSONDiff": None},

@@ -28,7 +28,7 @@ from pixie_otel.traces.filters import TraceFilter, sampled
 from pixie_otel.traces.limits import ReadLimits
 from pixie_otel.traces.reader import TraceReader
 from pixie_otel.traces.report import Problem
-from pixie_otel.traces.selectors import Selector, last_llm_call, llm_calls, parse_selector, root
+from pixie_otel.traces.selectors import AnySelector, selector_of
 
 if TYPE_CHECKING:
     from pixie_otel.evals.binding import BoundEvaluator
@@ -39,14 +39,16 @@ _Evaluators: TypeAlias = str | Callable[..., Any] | Iterable[str | Callable[...,
 _Criteria: TypeAlias = Thresholds | ScoreThreshold | float | Mapping[str, float | None] | None
 
 _DEFAULTS: Final = ("...",)
-_SELECTORS: Final[Mapping[object, str]] = {root: "root", last_llm_call: "last_llm_call", llm_calls: "llm_calls"}
+_PER: Final = ("trace", "conversation")
 
 
 def eval_traces(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     evaluators: _Evaluators = _DEFAULTS,
     *,
-    select: str | Selector | Callable[..., Any] = "root",
+    select: AnySelector = "root",
+    per: str = "trace",
+    explain: bool = False,
     expect: str | os.PathLike[str] | None = None,
     filter: TraceFilter | None = None,
     thresholds: _Criteria = None,
@@ -69,8 +71,13 @@ def eval_traces(
         paths: Files, folders, globs, or ``-`` for standard input.
         evaluators: References as on the command line, and evaluators themselves, several or one; by default the
             built-in trace checks, for which ``"..."`` stands.
-        select: Which observation of a trace is judged: ``root``, ``last_llm_call``, ``llm_calls``, ``name:GLOB``,
-            ``kind:KIND`` or ``tool:GLOB``; or one of the functions of these names.
+        select: Which observation of a trace is judged: a text such as ``root``, ``last_llm_call``, ``tool:GLOB`` or
+            ``last kind:llm under agent:planner``, what `pixie_otel.select` makes of one, or one of the functions
+            `pixie_otel.root`, `pixie_otel.last_llm_call` and `pixie_otel.llm_calls`.
+        per: ``trace``; or ``conversation``, to judge the traces of a session as one, and those without a session where
+            one goes on with the other, see `pixie_otel.conversations`. Filters, limit and sample are then about
+            conversations, too.
+        explain: Whether a case for which the selector matches nothing says which part of it left nothing.
         expect: A file of expectations, matched by trace id or input.
         filter: Which traces are judged.
         thresholds: The score to reach, from 0 to 1: one for all, or by evaluator name, or both as `Thresholds`; a
@@ -99,7 +106,9 @@ def eval_traces(
     reached, pct = _criteria(thresholds, pct)
     settings = EngineSettings(thresholds=reached, timeout_s=timeout, concurrency=concurrency)
     _check_shares(pct=pct, allow_errors=allow_errors, sample=sample, limit=limit)
-    selector = _selector(select)
+    if per not in _PER:
+        raise ConfigError(f"per is {per!r}: give {' or '.join(_PER)}")
+    selector = selector_of(select)
     loaded = _loaded(evaluators, settings.thresholds)
     expectations = None if expect is None else Expectations(expect)
     # Reading may take long, and this is known before.
@@ -114,6 +123,8 @@ def eval_traces(
         sample=sample,
         seed=seed,
         include_empty=include_empty,
+        per_conversation=per == "conversation",
+        explain=explain,
     )
 
     work = _Work(
@@ -123,6 +134,8 @@ def eval_traces(
         allow_errors=allow_errors,
         said={
             "select": selector.text,
+            "per": per,
+            "explain": explain,
             "filter": str(intake.filter),
             "limit": limit,
             "sample": sample,
@@ -280,16 +293,6 @@ class _Work:
             threshold=bar.threshold,
             severity=bar.severity.value,
         )
-
-
-def _selector(select: str | Selector | Callable[..., Any]) -> Selector:
-    if isinstance(select, Selector):
-        return select
-    text = select if isinstance(select, str) else _SELECTORS.get(select)
-    if text is None:
-        known = ", ".join(f"pixie_otel.{name}" for name in _SELECTORS.values())
-        raise ConfigError(f"select is {select!r}: give a text such as 'tool:search*', or one of {known}")
-    return parse_selector(text)
 
 
 def _loaded(evaluators: _Evaluators, thresholds: Thresholds) -> list[BoundEvaluator]:

@@ -10,6 +10,7 @@ from pixie_otel.errors import InputError
 from pixie_otel.evals.case import Case
 from pixie_otel.evals.cases import trace_cases
 from pixie_otel.evals.expectations import Expectations
+from pixie_otel.traces.conversations import conversations
 from pixie_otel.traces.filters import TraceFilter, sampled
 from pixie_otel.traces.reader import TraceReader
 from pixie_otel.traces.selectors import Selector
@@ -57,6 +58,9 @@ class Intake:
         sample: The share of traces to take, from 0 to 1; which ones depends on their ids and the seed alone.
         seed: Another seed takes another sample.
         include_empty: Whether traces without content are judged too.
+        per_conversation: Whether the traces of a conversation are judged as one; what is said of traces then holds
+            for conversations.
+        explain: Whether the failure of a selector that matches nothing says which part of it left nothing.
         counts: What became of the traces so far.
     """
 
@@ -68,6 +72,8 @@ class Intake:
     sample: float | None = None
     seed: int = 0
     include_empty: bool = False
+    per_conversation: bool = False
+    explain: bool = False
     counts: IntakeCounts = field(default_factory=IntakeCounts)
 
     def cases(self) -> Iterator[Case]:
@@ -84,7 +90,7 @@ class Intake:
 
     def _cases(self) -> Iterator[Case]:
         counts = self.counts
-        for trace in self.reader:
+        for trace in conversations(self.reader) if self.per_conversation else self.reader:
             counts.read += 1
             if self.sample is not None and not sampled(trace.trace_id, self.sample, self.seed):
                 counts.not_sampled += 1
@@ -96,7 +102,7 @@ class Intake:
                 counts.over_limit += 1
             else:
                 counts.judged += 1
-                yield from trace_cases(trace, self.selector, self.expectations)
+                yield from trace_cases(trace, self.selector, self.expectations, explain=self.explain)
 
     def _nothing(self) -> str:
         counts, report = self.counts, self.reader.report
@@ -109,7 +115,8 @@ class Intake:
             }
             reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
             hint = "; --trace takes a whole id, or at least its first 8 digits" if self.filter.trace_ids else ""
-            traces = "1 trace" if counts.read == 1 else f"{counts.read} traces"
+            noun = "conversation" if self.per_conversation else "trace"
+            traces = f"1 {noun}" if counts.read == 1 else f"{counts.read} {noun}s"
             return f"nothing to judge: of {traces}, {reasons}{hint}"
         names = ", ".join(report.sources) or "the input"
         problems = [f"{problem.location}: {problem.message}" for problem in report.problems[:_PROBLEMS_SHOWN]]

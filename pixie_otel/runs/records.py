@@ -72,15 +72,17 @@ class ProblemRecord(Struct, frozen=True, omit_defaults=True):
     line: int | None = None
     trace_id: str | None = None
     span_id: str | None = None
+    fix: str | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> ProblemRecord:
         """Take over a problem."""
-        return cls(problem.kind, problem.message, problem.source, problem.line, problem.trace_id, problem.span_id)
+        place = problem.source, problem.line, problem.trace_id, problem.span_id
+        return cls(problem.kind, problem.message, *place, problem.fix)
 
     def problem(self) -> Problem:
         """Give the problem back."""
-        return Problem(self.kind, self.message, self.source, self.line, self.trace_id, self.span_id)
+        return Problem(self.kind, self.message, self.source, self.line, self.trace_id, self.span_id, self.fix)
 
 
 class ResultRecord(Struct, frozen=True, kw_only=True):

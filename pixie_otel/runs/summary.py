@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from pixie_otel.evals.case import CaseResult
 from pixie_otel.evals.evaluation import EvaluationResult, FailureKind, Outcome
+from pixie_otel.traces.findings.kinds import Weight, kind_of
 
 __all__ = ["EvaluatorSummary", "FailureGroup", "Summary", "SummaryBuilder"]
 
@@ -86,6 +87,8 @@ class Summary(Struct, frozen=True, kw_only=True):
         failure_kinds: How many failures to judge there were, by kind.
         failures: The same in groups that say the same, the largest first.
         other_failures: How many failures are in no group, because there were too many different ones.
+        flagged: How many cases rest on traces in which something is missing or wrong.
+        flags: How many cases rest on a problem, by its kind; the most frequent first.
     """
 
     cases: int = 0
@@ -98,6 +101,8 @@ class Summary(Struct, frozen=True, kw_only=True):
     failure_kinds: dict[FailureKind, int] = {}
     failures: tuple[FailureGroup, ...] = ()
     other_failures: int = 0
+    flagged: int = 0
+    flags: dict[str, int] = {}
 
 
 @dataclass(slots=True)
@@ -220,6 +225,8 @@ class SummaryBuilder:
         self._kinds: Counter[FailureKind] = Counter()
         self._evaluators = {name: _EvaluatorCounts() for name in evaluators}
         self._groups = _Groups(max_groups)
+        self._flagged = 0
+        self._flags: Counter[str] = Counter()
 
     def add(self, result: CaseResult) -> None:
         """Count one judged case.
@@ -247,8 +254,16 @@ class SummaryBuilder:
         self._judged_passed += judged and not failed
         self._errored += errored
         self._warned += warned
+        if result.case.problems:
+            self._add_flags(result)
         if errored:
             self._add_failures(result)
+
+    def _add_flags(self, result: CaseResult) -> None:
+        kinds = {problem.kind for problem in result.case.problems}
+        kinds = {kind for kind in kinds if kind_of(kind).weight is not Weight.NOTE}
+        self._flagged += bool(kinds)
+        self._flags.update(kinds)
 
     def _add_failures(self, result: CaseResult) -> None:
         own = result.case.failure
@@ -277,4 +292,6 @@ class SummaryBuilder:
             failure_kinds={kind: self._kinds[kind] for kind in FailureKind},
             failures=groups,
             other_failures=self._groups.total - sum(group.count for group in groups),
+            flagged=self._flagged,
+            flags=dict(sorted(self._flags.items(), key=lambda flag: (-flag[1], flag[0]))),
         )

@@ -22,7 +22,7 @@ from pixie_otel.traces.spans import ObservationKind
 if TYPE_CHECKING:
     from pixie_otel.traces.trace import Trace
 
-__all__ = ["Condition", "parse_condition"]
+__all__ = ["Condition", "attribute_test", "parse_condition"]
 
 _Read: TypeAlias = "Callable[[Trace], Iterable[JsonValue]]"
 _Test: TypeAlias = Callable[[JsonValue], bool]
@@ -30,7 +30,7 @@ _Test: TypeAlias = Callable[[JsonValue], bool]
 _EXPRESSION: Final = re.compile(r"(?P<field>[^=~<>!]*)(?P<operator>!=|!~|>=|<=|==|=|~|>|<)(?P<value>.*)", re.DOTALL)
 _ATTRIBUTE: Final = "attr."
 _EXAMPLES: Final = (
-    "status=error, name~*search*, kind=llm, model~gpt-4*, session=ID, attr.KEY=VALUE, attr.KEY~GLOB, "
+    "status=error, name~*search*, kind=llm, model~gpt-4*, session=ID, user=ID, attr.KEY=VALUE, attr.KEY~GLOB, "
     "duration>2s, tokens>1000, cost>0.01"
 )
 _NANOSECONDS: Final = {"ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}
@@ -81,7 +81,7 @@ def parse_condition(text: str) -> Condition:
     negated, plain = operator.startswith("!"), operator.removeprefix("!")
     if name.startswith(_ATTRIBUTE) and name != _ATTRIBUTE:
         key = name.removeprefix(_ATTRIBUTE)
-        return Condition(text, lambda trace: _attributes(trace, key), _any_test(text, plain, value), negated)
+        return Condition(text, lambda trace: _attributes(trace, key), attribute_test(text, plain, value), negated)
     if name in _TEXTS:
         if plain not in {"=", "~"}:
             raise ConfigError(f"{text!r}: {name} is text, and takes = != ~ !~, not {operator}")
@@ -120,8 +120,17 @@ def _number_test(operator: str, wanted: float) -> _Test:
     return lambda found: isinstance(found, int | float) and not isinstance(found, bool) and compare(found, wanted)
 
 
-def _any_test(text: str, operator: str, value: str) -> _Test:
-    """Compare an attribute, which may be anything: as a number where both are numbers, else as text."""
+def attribute_test(text: str, operator: str, value: str) -> Callable[[JsonValue], bool]:
+    """Give what compares an attribute, which may be anything: as a number where both are numbers, else as text.
+
+    Args:
+        text: The condition as typed, for messages.
+        operator: One of ``= ~ > >= < <=``.
+        value: What an attribute is compared with; of a list, one item must fit.
+
+    Raises:
+        ConfigError: The operator compares numbers, and the value is none.
+    """
     if operator == "~":
         fits = _glob(value)
         return _over_items(lambda found: fits(_as_text(found)))
@@ -188,6 +197,7 @@ _TEXTS: Final[Mapping[str, _Read]] = {
     "kind": _kinds,
     "model": _models,
     "session": lambda trace: (trace.session_id,),
+    "user": lambda trace: (trace.user_id,),
 }
 _NUMBERS: Final[Mapping[str, _Read]] = {
     "duration": lambda trace: (trace.duration_ms,),

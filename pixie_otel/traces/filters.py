@@ -29,7 +29,8 @@ class TraceFilter:
     """Which traces to take: those for which everything that is set holds.
 
     Attributes:
-        trace_ids: Ids, or the first 8 digits of one or more; any of them. Upper and lower case are the same.
+        trace_ids: Ids, or the first 8 digits of one or more; any of them. Upper and lower case are the same. A
+            conversation fits by the id of any of its traces.
         services: Names of services; a trace fits that has a span of any of them.
         since: The trace starts at this moment or later. A trace without times does not fit.
         until: The trace starts before this moment, likewise.
@@ -102,9 +103,9 @@ class TraceFilter:
     def _has_id(self, trace: Trace) -> bool:
         if not self.trace_ids:
             return True
-        found = trace.trace_id.lower()
         return any(
             found == wanted or (len(wanted) >= _SHORTEST_PREFIX and found.startswith(wanted))
+            for found in map(str.lower, trace.trace_ids)
             for wanted in self.trace_ids
         )
 

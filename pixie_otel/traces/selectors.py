@@ -1,61 +1,88 @@
-"""Selectors: which observation of a trace is judged, and the evaluable made of it."""
+"""Selectors: which observation of a trace is judged, and the evaluable made of it.
+
+A selector is a text, the same on the command line and in Python::
+
+    root                                        the observation that stands for the whole run
+    last_llm_call                               the model call that ended last
+    llm_calls                                   every real model call
+    name:GLOB  kind:KIND  tool:GLOB  agent:GLOB  wrap:GLOB  model:GLOB  status:error
+    attr:user.plan=pro                          an attribute of the span or its resource; = != ~ !~ > >= < <=
+    attr:user.plan                              any value of it
+
+    kind:llm !name:*summary*                    several terms must all hold; ! or not before one is its opposite
+    last kind:tool      first tool:search*      one of several; nth(2), nth(-2)
+    tool:get_weather under agent:planner        anywhere below
+    kind:agent above tool:get_weather           anywhere above
+    agent:planner > tool:*                      directly below;  >> anywhere below
+    tool:* under (agent:planner > kind:chain)   a selector within a selector
+    name:"chat gpt-4o"                          quotes for what has spaces, parentheses or quotes
+
+Terms are compared as written, upper and lower case as they are; kinds in any case. In names, ``*``, ``?`` and ``[…]``
+are those of file names. Observations come in order of start, ``llm_calls`` in order of end. A position counts after all
+else of its step: ``last tool:* under agent:x`` is the last of those below ``agent:x``. Behind ``>`` and ``>>`` it
+counts within each observation above, so that ``agent:* > last tool:*`` gives a tool for each agent.
+
+In Python, `select` reads a text, or makes a selector of keywords, and selectors make others of themselves::
+
+    select("last kind:tool")
+    select(tool="get_weather").under("agent:planner").last()
+    select(kind="llm").but("name:*summary*").above(select(tool="search*"))
+"""
 
 from __future__ import annotations
 
-import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from pixie_otel import attributes as keys
-from pixie_otel.errors import ConfigError, ObservationError
-from pixie_otel.evaluable import Document, Evaluable, JsonValue, NamedData, ToolCall
-from pixie_otel.traces.dialects.plain import answer, plain_messages
-from pixie_otel.traces.messages import AssistantMessage
-from pixie_otel.traces.spans import LLMSpan, ObservationKind, ObserveSpan, ToolSpan
+from pixie_otel.errors import ConfigError
+from pixie_otel.traces.conditions import attribute_test
+from pixie_otel.traces.selector_evaluables import Picked, as_evaluable
+from pixie_otel.traces.selector_explain import Explanation, explained
+from pixie_otel.traces.selector_parser import field_test, parse_chain
+from pixie_otel.traces.selector_picking import pick, pick_calls, pick_root
+from pixie_otel.traces.selector_steps import Attribute, Chain, Combinator, Nested, Relation, Step, Term, Test
+from pixie_otel.traces.selector_view import View
 from pixie_otel.traces.trace import Trace
 from pixie_otel.traces.tree import ObservationNode
 
-__all__ = ["Picked", "Selector", "as_evaluable", "last_llm_call", "llm_calls", "parse_selector", "root"]
+if TYPE_CHECKING:
+    from pixie_otel.evaluable import Evaluable
+
+__all__ = [
+    "AnySelector",
+    "Picked",
+    "Selector",
+    "as_evaluable",
+    "last_llm_call",
+    "llm_calls",
+    "parse_selector",
+    "root",
+    "select",
+    "selector_of",
+]
 
 TraceLike: TypeAlias = Trace | Sequence[ObservationNode]
 """A trace, or its root nodes."""
 
-_INPUT: Final = "input"
-_MESSAGES: Final = "messages"
-_OUTPUT: Final = "output"
-_SELECTOR: Final = re.compile(r"(?P<field>name|kind|tool):(?P<pattern>.+)", re.DOTALL)
-_NAMES_SHOWN: Final = 8
 
-
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """What a selector picked.
-
-    Attributes:
-        span: The observation.
-        evaluable: What is made of it.
-    """
-
-    span: ObserveSpan
-    evaluable: Evaluable
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Selector:
     """Picks observations of a trace; call it to get their evaluables.
+
+    Two selectors are equal when they say the same, however they were written. ``str`` gives a text that says it.
 
     Attributes:
         text: The selector as typed.
         pick: Gives what it picks; raises `ObservationError` where that is nothing.
         single: Whether it always picks one, so that the trace alone names the case.
+        chain: What it says; ``None`` for one that was made of a function.
     """
 
     text: str
     pick: Callable[[Trace], list[Picked]]
     single: bool = False
+    chain: Chain | None = None
 
     def __call__(self, trace: TraceLike) -> Evaluable | list[Evaluable]:
         """Give the evaluable, or the list of them for a selector that may pick several.
@@ -66,6 +93,114 @@ class Selector:
         evaluables = [picked.evaluable for picked in self.pick(_as_trace(trace))]
         return evaluables[0] if self.single else evaluables
 
+    def __str__(self) -> str:
+        """Give a text that `select` reads as this selector."""
+        return self.text if self.chain is None else str(self.chain)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what the selectors say."""
+        return isinstance(other, Selector) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        """Hash what the selector says."""
+        return hash(self._identity())
+
+    def explain(self, trace: TraceLike) -> Explanation:
+        """Say how far the selector comes in a trace, and where it finds nothing, what is there instead.
+
+        Args:
+            trace: A trace, or its root nodes.
+
+        Raises:
+            ConfigError: The selector was made of a function.
+        """
+        return explained(_chain(self), View(_as_trace(trace)))
+
+    def first(self) -> Selector:
+        """Take only the first of what is found, in order of start."""
+        return self.nth(1)
+
+    def last(self) -> Selector:
+        """Take only the last."""
+        return self.nth(-1)
+
+    def nth(self, number: int) -> Selector:
+        """Take only one.
+
+        Args:
+            number: 1 for the first, 2 for the second; -1 for the last, -2 for the one before.
+
+        Raises:
+            ConfigError: The number is 0.
+        """
+        if not number:
+            raise ConfigError("nth takes a number from 1, or from -1 backwards")
+        return _with_last(self, lambda step: replace(step, position=number))
+
+    def under(self, other: AnySelector) -> Selector:
+        """Take only what lies anywhere below something.
+
+        Args:
+            other: What lies above.
+        """
+        return self._related("under", other)
+
+    def above(self, other: AnySelector) -> Selector:
+        """Take only what lies anywhere above something.
+
+        Args:
+            other: What lies below.
+        """
+        return self._related("above", other)
+
+    def but(self, other: AnySelector) -> Selector:
+        """Leave out what another selector finds, too.
+
+        Args:
+            other: What is left out.
+        """
+        chain = _chain(selector_of(other))
+        only = chain.steps[0]
+        if chain == Chain((Step(only.terms[:1]),)) and not only.terms[0].negated:
+            term = replace(only.terms[0], negated=True)
+        else:
+            term = Term(Nested(chain), negated=True)
+        return _with_last(self, lambda step: replace(step, terms=(*step.terms, term)))
+
+    def child(self, other: AnySelector) -> Selector:
+        """Look further, directly below what was found.
+
+        Args:
+            other: What is looked for there.
+        """
+        return self._followed(">", other)
+
+    def descendant(self, other: AnySelector) -> Selector:
+        """Look further, anywhere below what was found.
+
+        Args:
+            other: What is looked for there.
+        """
+        return self._followed(">>", other)
+
+    def _identity(self) -> object:
+        return (self.text, self.pick, self.single) if self.chain is None else self.chain
+
+    def _related(self, word: Literal["under", "above"], other: AnySelector) -> Selector:
+        chain = _chain(selector_of(other))
+        only = chain.steps[0]
+        operand = only if chain == Chain((only,)) and not only.relations else Step((Term(Nested(chain)),))
+        relation = Relation(word, operand)
+        return _with_last(self, lambda step: replace(step, relations=(*step.relations, relation)))
+
+    def _followed(self, combinator: Combinator, other: AnySelector) -> Selector:
+        chain, below = _chain(self), _chain(selector_of(other))
+        return _made(Chain((*chain.steps, *below.steps), (*chain.combinators, combinator, *below.combinators)))
+
+
+AnySelector: TypeAlias = str | Selector | Callable[..., object]
+"""A selector, its text, or one of the functions `root`, `last_llm_call` and `llm_calls`."""
+
 
 def root(trace: TraceLike) -> Evaluable:
     """Make an evaluable of a trace's root observation.
@@ -73,7 +208,7 @@ def root(trace: TraceLike) -> Evaluable:
     It is the first root's span; where that recorded neither input nor output, as an HTTP server's span above the agent,
     the topmost observation below it that did. Its input comes first, as ``input``, then the values of
     ``wrap(purpose="input")`` by name. The outputs are the wrapped output and state values, or the observation's own
-    ``output`` where no output was wrapped.
+    ``output`` where no output was wrapped. A conversation of several turns has these of every turn, by the same names.
 
     Args:
         trace: A trace, or its root nodes.
@@ -81,7 +216,7 @@ def root(trace: TraceLike) -> Evaluable:
     Raises:
         ObservationError: The trace is empty. It is a ``ValueError``.
     """
-    return _pick_root(_as_trace(trace))[0].evaluable
+    return pick_root(_as_trace(trace)).evaluable
 
 
 def last_llm_call(trace: TraceLike) -> Evaluable:
@@ -97,7 +232,7 @@ def last_llm_call(trace: TraceLike) -> Evaluable:
     Raises:
         ObservationError: The trace has no model call. It is a ``ValueError``.
     """
-    return _pick_last_call(_as_trace(trace))[0].evaluable
+    return pick_calls(_as_trace(trace))[-1].evaluable
 
 
 def llm_calls(trace: TraceLike) -> list[Evaluable]:
@@ -109,189 +244,116 @@ def llm_calls(trace: TraceLike) -> list[Evaluable]:
     Raises:
         ObservationError: The trace has no model call. It is a ``ValueError``.
     """
-    return [picked.evaluable for picked in _pick_calls(_as_trace(trace))]
-
-
-def as_evaluable(span: ObserveSpan) -> Evaluable:
-    """Make an evaluable of one observation alone.
-
-    Args:
-        span: The observation.
-
-    Returns:
-        For a model call, input ``messages`` and the answer as ``output``; for any other, its ``input`` and ``output``.
-        What the rest of the trace knows (documents, tools) is not in it.
-    """
-    if isinstance(span, LLMSpan):
-        given: JsonValue = plain_messages(span.input_messages) if span.input_messages else span.input
-        given_back = answer(span.output_messages) if span.output_messages else span.output
-        tools = [
-            call for item in span.output_messages if isinstance(item, AssistantMessage) for call in item.tool_calls
-        ]
-        return _evaluable(span, [NamedData(_MESSAGES, given)], given_back, tools=tools, cost=span.cost)
-    return _evaluable(span, [NamedData(_INPUT, span.input)], span.output)
+    return [picked.evaluable for picked in pick_calls(_as_trace(trace))]
 
 
 def parse_selector(text: str) -> Selector:
     """Read a selector as typed.
 
     Args:
-        text: ``root``, ``last_llm_call``, ``llm_calls``, ``name:GLOB``, ``kind:KIND`` or ``tool:GLOB``.
+        text: The selector; see the module's beginning for what there is.
 
     Raises:
-        ConfigError: It is none of these.
+        ConfigError: It is none; the message shows where.
     """
-    named = _NAMED.get(text)
-    if named is not None:
-        return named
-    found = _SELECTOR.fullmatch(text)
-    if found is None:
-        raise ConfigError(
-            f"unknown selector {text!r}: use {', '.join(_NAMED)}, name:GLOB (span names), kind:KIND "
-            f"({', '.join(ObservationKind)}) or tool:GLOB (tool names)"
-        )
-    pattern = found["pattern"]
-    if found["field"] == "kind" and pattern.lower() not in tuple(ObservationKind):
-        raise ConfigError(f"unknown kind {pattern!r} in selector {text!r}: kinds are {', '.join(ObservationKind)}")
-    matches = _MATCHES[found["field"]]
-    return Selector(text, lambda trace: _pick_matching(trace, text, lambda span: matches(span, pattern)))
+    return _made(parse_chain(text), text)
 
 
-def _pick_root(trace: Trace) -> list[Picked]:
-    if not trace.roots:
-        raise ObservationError("an empty trace has no root")
-    span = _judged_root(trace)
-    inputs = [NamedData(_INPUT, span.input)]
-    outputs: list[NamedData] = []
-    output_wrapped = False
-    for wrapped in trace.spans:
-        purpose = wrapped.attributes.get(keys.PIXIE_WRAP_PURPOSE)
-        if purpose is None:
-            continue
-        name = str(wrapped.attributes.get(keys.PIXIE_WRAP_NAME) or wrapped.name)
-        value = NamedData(name, wrapped.input if wrapped.output is None else wrapped.output)
-        if purpose == "input":
-            inputs.append(value)
-        elif purpose in ("output", "state"):
-            outputs.append(value)
-            output_wrapped = output_wrapped or purpose == "output"
-    if not output_wrapped and span.output is not None:
-        outputs.insert(0, NamedData(_OUTPUT, span.output))
-    return [Picked(span, _completed(trace, span, inputs, outputs))]
-
-
-def _judged_root(trace: Trace) -> ObserveSpan:
-    for top in trace.roots:
-        pending = deque([top])
-        while pending:
-            node = pending.popleft()
-            span = node.span
-            if keys.PIXIE_WRAP_PURPOSE not in span.attributes and (span.input is not None or span.output is not None):
-                return span
-            pending.extend(node.children)
-    return trace.roots[0].span
-
-
-def _pick_last_call(trace: Trace) -> list[Picked]:
-    return _pick_calls(trace)[-1:]
-
-
-def _pick_calls(trace: Trace) -> list[Picked]:
-    if not trace.llm_calls:
-        raise ObservationError(f"the trace has no LLM call; {_holdings(trace)}")
-    documents = _documents(trace)
-    return [
-        Picked(call, replace(as_evaluable(call), retrieval_context=None if documents is None else list(documents)))
-        for call in trace.llm_calls
-    ]
-
-
-def _pick_matching(trace: Trace, text: str, matches: Callable[[ObserveSpan], bool]) -> list[Picked]:
-    found = [span for span in trace.spans if matches(span)]
-    if not found:
-        raise ObservationError(f"{text} matches no span of the trace; {_holdings(trace)}")
-    return [Picked(span, as_evaluable(span)) for span in found]
-
-
-def _matches_tool(span: ObserveSpan, pattern: str) -> bool:
-    return isinstance(span, ToolSpan) and fnmatchcase(span.tool_name or "", pattern)
-
-
-_MATCHES: Final[dict[str, Callable[[ObserveSpan, str], bool]]] = {
-    "name": lambda span, pattern: fnmatchcase(span.name, pattern),
-    "kind": lambda span, pattern: span.kind == pattern.lower(),
-    "tool": _matches_tool,
-}
-_NAMED: Final = {
-    "root": Selector("root", _pick_root, single=True),
-    "last_llm_call": Selector("last_llm_call", _pick_last_call, single=True),
-    "llm_calls": Selector("llm_calls", _pick_calls),
-}
-
-
-def _completed(trace: Trace, span: ObserveSpan, inputs: list[NamedData], outputs: list[NamedData]) -> Evaluable:
-    return Evaluable(
-        eval_input=inputs,
-        eval_output=outputs,
-        eval_metadata=span.metadata or None,
-        retrieval_context=_documents(trace),
-        tools_called=_tools_called(trace),
-        token_cost=trace.usage.cost,
-        completion_time=_seconds(span),
-    )
-
-
-def _evaluable(
-    span: ObserveSpan,
-    inputs: list[NamedData],
-    output: JsonValue,
+def select(
+    text: str = "",
     *,
-    tools: list[ToolCall] | None = None,
-    cost: float | None = None,
-) -> Evaluable:
-    return Evaluable(
-        eval_input=inputs,
-        eval_output=[] if output is None else [NamedData(_OUTPUT, output)],
-        eval_metadata=span.metadata or None,
-        tools_called=tools,
-        token_cost=cost,
-        completion_time=_seconds(span),
-    )
+    name: str | None = None,
+    kind: str | None = None,
+    tool: str | None = None,
+    agent: str | None = None,
+    wrap: str | None = None,
+    model: str | None = None,
+    status: str | None = None,
+    attr: Mapping[str, str | float | None] | None = None,
+) -> Selector:
+    """Make a selector of its text, of keywords, or of both, of which all must hold.
+
+    Args:
+        text: A selector as on the command line, such as ``last kind:tool``; keywords add to its last step.
+        name: A glob for the span's name.
+        kind: The kind, such as ``llm``.
+        tool: A glob for the tool's name.
+        agent: A glob for the agent's name; that of its span where it recorded none.
+        wrap: A glob for the name given to `pixie_otel.wrap`.
+        model: A glob for the model asked for or the one that answered.
+        status: ``error`` or ``ok``.
+        attr: Attributes of the span or its resource by key; ``None`` for any value.
+
+    Returns:
+        The selector; call it with a trace, or give it to `pixie_otel.eval_traces`.
+
+    Raises:
+        ConfigError: The text is no selector, or a value is none of a selector's, or nothing was given.
+    """
+    fields = {
+        "name": name,
+        "kind": kind,
+        "tool": tool,
+        "agent": agent,
+        "wrap": wrap,
+        "model": model,
+        "status": status,
+    }
+    tests: list[Test] = [field_test(field, pattern) for field, pattern in fields.items() if pattern is not None]
+    tests.extend(_attribute(key, value) for key, value in (attr or {}).items())
+    if not tests:
+        return parse_selector(text)
+    terms = tuple(map(Term, tests))
+    if not text:
+        return _made(Chain((Step(terms),)))
+    return _with_last(parse_selector(text), lambda step: replace(step, terms=(*step.terms, *terms)))
 
 
-def _documents(trace: Trace) -> list[Document] | None:
-    """Give what the run retrieved; nested retrievers report the same documents, which count once."""
-    if not trace.retriever_spans:
-        return None
-    found: list[Document] = []
-    # Comparing each with all takes minutes in a trace of many thousands.
-    alike: dict[tuple[str, str | None], list[Document]] = {}
-    for span in trace.retriever_spans:
-        for document in span.documents:
-            known = alike.setdefault((document.content, document.id), [])
-            if document not in known:
-                known.append(document)
-                found.append(document)
-    return found
+def _attribute(key: str, value: str | float | None) -> Attribute:
+    if not key:
+        raise ConfigError("an attribute needs a key")
+    if value is None:
+        return Attribute(key)
+    said = str(value).lower() if isinstance(value, bool) else str(value)
+    if not said:
+        raise ConfigError(f"attr {key!r}: a selector cannot look for an empty text")
+    attribute_test(key, "=", said)
+    return Attribute(key, "=", said)
 
 
-def _tools_called(trace: Trace) -> list[ToolCall] | None:
-    """Give the calls that were made: the tools' own spans, else what the models asked for."""
-    if trace.tool_spans:
-        return [
-            ToolCall(
-                name=span.tool_name or span.name, arguments=span.arguments, id=span.tool_call_id, result=span.result
-            )
-            for span in trace.tool_spans
-        ]
-    answers = [message for call in trace.llm_calls for message in call.output_messages]
-    if not answers:
-        return None
-    return [call for message in answers if isinstance(message, AssistantMessage) for call in message.tool_calls]
+def _chain(selector: Selector) -> Chain:
+    if selector.chain is None:
+        raise ConfigError(f"{selector.text!r} was made of a function, and says nothing of how it finds")
+    return selector.chain
 
 
-def _seconds(span: ObserveSpan) -> float | None:
-    return None if span.duration_ms is None else span.duration_ms / 1000
+def _with_last(selector: Selector, changed: Callable[[Step], Step]) -> Selector:
+    """Give a selector with another last step."""
+    chain = _chain(selector)
+    return _made(replace(chain, steps=(*chain.steps[:-1], changed(chain.steps[-1]))))
+
+
+def _made(chain: Chain, text: str | None = None) -> Selector:
+    said = str(chain) if text is None else text
+    return Selector(said, lambda trace: pick(chain, said, trace), chain.is_single, chain)
+
+
+def selector_of(given: AnySelector) -> Selector:
+    """Give the selector that is meant.
+
+    Args:
+        given: A selector, its text, or one of the functions `root`, `last_llm_call` and `llm_calls`.
+
+    Raises:
+        ConfigError: It is none of these, or its text is no selector.
+    """
+    if isinstance(given, Selector):
+        return given
+    text = given if isinstance(given, str) else _NAMES.get(given)
+    if text is None:
+        known = ", ".join(f"pixie_otel.{name}" for name in _NAMES.values())
+        raise ConfigError(f"select is {given!r}: give a text such as 'tool:search*', or one of {known}")
+    return parse_selector(text)
 
 
 def _as_trace(trace: TraceLike) -> Trace:
@@ -300,14 +362,4 @@ def _as_trace(trace: TraceLike) -> Trace:
     return Trace(trace[0].span.trace_id if trace else "", trace)
 
 
-def _holdings(trace: Trace) -> str:
-    """Say what a trace holds, for the message that it does not hold something else."""
-    kinds = Counter(span.kind.value for span in trace.spans)
-    counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    return f"it holds {len(trace.spans)} spans ({counted}): {_listed(span.name for span in trace.spans)}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    distinct = list(dict.fromkeys(names))
-    shown = ", ".join(repr(name) for name in distinct[:_NAMES_SHOWN])
-    return shown if len(distinct) <= _NAMES_SHOWN else f"{shown}, …"
+_NAMES: Final[Mapping[object, str]] = {root: "root", last_llm_call: "last_llm_call", llm_calls: "llm_calls"}

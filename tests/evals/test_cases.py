@@ -6,13 +6,16 @@ import json
 from typing import TYPE_CHECKING
 
 from checked_traces import TRACE_ID, agent, llm, says
+from told_calls import alone, answered
 
+from pixie_otel.errors import ObservationError
 from pixie_otel.evals.cases import trace_cases
 from pixie_otel.evals.evaluation import FailureKind
 from pixie_otel.evals.expectations import Expectations
 from pixie_otel.evaluable import UNSET
+from pixie_otel.traces.conversation import Conversation
 from pixie_otel.traces.report import Problem
-from pixie_otel.traces.selectors import last_llm_call, parse_selector, root
+from pixie_otel.traces.selectors import Picked, Selector, last_llm_call, parse_selector, root
 from pixie_otel.traces.trace import Trace
 
 if TYPE_CHECKING:
@@ -69,6 +72,43 @@ def test_nothing_selected_is_a_failure_of_observation() -> None:
     assert case.failure is not None
     assert case.failure.kind is FailureKind.OBSERVATION
     assert "it holds 3 spans (1 agent, 2 llm)" in case.failure.message
+
+
+def test_nothing_selected_is_explained() -> None:
+    """Where that is asked for, the failure says which part of the selector left nothing."""
+    (case,) = trace_cases(run(), parse_selector("agent:* > kind:tool"), explain=True)
+
+    assert case.failure is not None
+    assert case.failure.message == (
+        "agent:* > kind:tool matches nothing: agent:*: 1 of 3; > kind:tool: none of 2; the kinds are 2 llm"
+    )
+
+
+def test_a_selector_of_a_function_explains_nothing() -> None:
+    """It fails in its own words."""
+
+    def pick(_: Trace) -> list[Picked]:
+        raise ObservationError("not here")
+
+    (case,) = trace_cases(run(), Selector("mine", pick), explain=True)
+
+    assert case.failure is not None
+    assert case.failure.message == "not here"
+
+
+def test_cases_of_a_conversation(tmp_path: Path) -> None:
+    """The whole is named by its first trace, and expected by the id of any; a part by the trace that it is of."""
+    rows = tmp_path / "expectations.jsonl"
+    rows.write_text(json.dumps({"trace_id": f"{2:032x}", "expectation": "d"}) + "\n", encoding="utf-8")
+    whole = Conversation([alone(1, ["a"], "b"), alone(2, ["a", answered("b"), "c"], "d")])
+    (case,) = trace_cases(whole, parse_selector("root"), Expectations(rows))
+    parts = trace_cases(whole, parse_selector("llm_calls"))
+
+    assert case.evaluable is not None
+    assert (case.id, case.evaluable.expectation) == (f"{1:032x}", "d")
+    assert [(part.id, part.trace_id) for part in parts] == [
+        (f"{number:032x}:{number:016x}", f"{number:032x}") for number in (1, 2)
+    ]
 
 
 def test_expectations(tmp_path: Path) -> None:

@@ -84,6 +84,22 @@ class TestEvalTraces:
         assert [f"{1:032x}:{2:016x}", f"{1:032x}:{3:016x}"] == [case.case.id for case in run]
         assert [case.outcome for case in run] == [Outcome.PASSED, Outcome.FAILED]
 
+    def test_conversations(self, tmp_path: Path) -> None:
+        """Traces of one session are one case, which an evaluator gets whole."""
+        spans = [agent(n, answer=f"Paris {n}.", trace=n, attributes={"session.id": "s"}) for n in (1, 2)]
+        path = write(tmp_path / "t.jsonl", line(*spans))
+        seen: list[tuple[str, ...]] = []
+
+        def look(evaluable: Evaluable, trace: Trace) -> bool:
+            seen.append(trace.trace_ids)
+            return collapse_named_data(evaluable.eval_output) == {"output": ["Paris 1.", "Paris 2."]}
+
+        run = eval_traces(path, look, per="conversation")
+
+        assert [case.outcome for case in run] == [Outcome.PASSED]
+        assert seen == [(f"{1:032x}", f"{2:032x}")]
+        assert run.manifest.settings["per"] == "conversation"
+
     def test_a_selector_that_matches_nothing_fails_the_observation(self, tmp_path: Path) -> None:
         """The case says what the trace does hold, and the run is incomplete."""
         path = write(tmp_path / "t.jsonl", line(agent(1)))
@@ -153,6 +169,8 @@ class TestEvalTraces:
             ({"evaluators": ["Nobody"]}, "Nobody"),
             ({"evaluators": []}, "no evaluator was given"),
             ({"select": print}, "select is <built-in function print>"),
+            ({"select": "kind:zork"}, "'zork' is no kind"),
+            ({"per": "day"}, "per is 'day': give trace or conversation"),
         ],
     )
     def test_wrong_settings_are_said_before_anything_runs(

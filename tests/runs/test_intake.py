@@ -46,6 +46,20 @@ def test_every_trace_is_counted_once(tmp_path: Path) -> None:
     }
 
 
+def test_conversations_are_counted(tmp_path: Path) -> None:
+    """Where conversations are judged, what is counted and said is about them."""
+    spans = [agent(n, trace=n, attributes={"session.id": "ada" if n < 3 else "bob"}) for n in (1, 2, 3)]
+    taken = intake(write(tmp_path / "t.jsonl", line(*spans)))
+    taken.per_conversation = True
+    cases = list(taken.cases())
+
+    assert [case.session_id for case in cases] == ["ada", "bob"]
+    assert (taken.counts.read, taken.counts.judged) == (2, 2)
+    taken.filter = TraceFilter.parse(where=["session=eve"])
+    with pytest.raises(InputError, match=r"of 4 conversations, 2 not matching the filter"):
+        taken.cases()
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

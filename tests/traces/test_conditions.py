@@ -29,6 +29,7 @@ def trace() -> Trace:
         start_time_unix_nano=start,
         end_time_unix_nano=start + 2500 * _MS,
         session_id="s1",
+        user_id="ada",
         attributes={"user.plan": "pro", "n": 5, "flag": True, "tags": ["a", "b"], "text": "7", "half": 0.5},
         resource={"service.name": "bot", "env": "prod"},
     )
@@ -85,6 +86,8 @@ def trace() -> Trace:
         ("session=s1", True),
         ("session=s2", False),
         ("session~s*", True),
+        ("user=ada", True),
+        ("user!=ada", False),
         ("attr.user.plan=pro", True),
         ("attr.user.plan=free", False),
         ("attr.user.plan!=free", True),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixie_otel.errors import ConfigError
+from pixie_otel.traces.conversation import Conversation
 from pixie_otel.traces.filters import TraceFilter, parse_moment, sampled
 from pixie_otel.traces.spans import ObserveSpan
 from pixie_otel.traces.trace import Trace
@@ -62,6 +63,15 @@ def test_a_short_id_is_named_whole() -> None:
     """An id that a producer wrote shorter than 8 characters can still be named."""
     assert _takes(_trace("abc"), trace_ids=["ABC"])
     assert not _takes(_trace("abcd"), trace_ids=["abc"])
+
+
+def test_a_conversation_fits_by_any_of_its_traces() -> None:
+    """Whichever of its ids somebody has."""
+    whole = Conversation([_trace(), _trace("b" * 32)])
+
+    assert _takes(whole, trace_ids=["bbbbbbbb"])
+    assert _takes(whole, trace_ids=[_ID])
+    assert not _takes(whole, trace_ids=["cccccccc"])
 
 
 def test_a_service_of_any_span_counts() -> None:

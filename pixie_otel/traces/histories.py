@@ -1,0 +1,158 @@
+"""What a model call was told before: message histories as digests that grow message by message.
+
+A call that goes on with a conversation is given all that was said in the call before, its answer included, and then
+something new. A digest of everything up to an answer is the same on both sides, so two calls can be compared without
+keeping what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Final
+
+from msgspec import Struct
+
+from pixie_otel import attributes as keys
+from pixie_otel.evaluable import JsonValue, ToolCall, canonical_json
+from pixie_otel.traces.messages import (
+    AssistantMessage,
+    ImageContent,
+    Message,
+    OtherContent,
+    TextContent,
+    ToolResultMessage,
+)
+from pixie_otel.traces.spans import LLMSpan
+
+__all__ = ["State", "states_after", "states_before"]
+
+_DIGEST_BYTES: Final = 16
+_MOST_CHOICES: Final = 8
+_MOST_STATES: Final = 64
+"""How many of the answers in a history are looked for, from the latest back."""
+_ITEM_PREFIX: Final = "fc_"
+"""OpenAI's Responses API names a tool call twice: by this for the item, and otherwise for the call."""
+
+
+class State(Struct, frozen=True):
+    """A history up to an answer.
+
+    Attributes:
+        digest: Stands for all that was said, and for the service that said it.
+        ids: Stands for the ids of all tool calls in it; empty where there are none or they cannot be compared.
+    """
+
+    digest: bytes
+    ids: bytes = b""
+
+
+def states_before(call: LLMSpan) -> list[State]:
+    """Give the histories that a call goes on from: what it was given, up to each answer in it, the latest first.
+
+    Args:
+        call: The call.
+    """
+    if _is_hidden(call):
+        return []
+    found = [state for state, said in _states(call, call.input_messages) if isinstance(said, AssistantMessage)]
+    return found[: -_MOST_STATES - 1 : -1]
+
+
+def states_after(call: LLMSpan) -> list[State]:
+    """Give the histories that a later call may go on from: all that the call was given and what it answered.
+
+    Args:
+        call: The call.
+
+    Returns:
+        One history; several where the model gave several answers to choose from; none where no answer was recorded, or
+        not what it answers.
+    """
+    answers = [message for message in call.output_messages if _says_something(message)]
+    if not answers or not any(map(_says_something, call.input_messages)) or _is_hidden(call):
+        return []
+    choices: list[Sequence[Message]] = [answers]
+    if 1 < len(answers) <= _MOST_CHOICES:
+        choices.extend([answer] for answer in answers)
+    found: dict[State, None] = {}
+    for choice in choices:
+        *_, (state, _said) = _states(call, (*call.input_messages, *choice))
+        found[state] = None
+    return list(found)
+
+
+def _states(call: LLMSpan, messages: Iterable[Message]) -> Iterator[tuple[State, Message]]:
+    """Give the history up to each message, with the message; answers in several messages are one."""
+    digest = _hashed(b"", call.service_name or "")
+    ids: list[str] | None = []
+    for message in _merged(messages):
+        digest = _hashed(digest, canonical_json(_plain(message)))
+        if ids is not None and isinstance(message, AssistantMessage):
+            for tool in message.tool_calls:
+                if not tool.id or tool.id.startswith(_ITEM_PREFIX):
+                    ids = None
+                    break
+                ids.append(tool.id)
+        yield State(digest, _hashed(b"", canonical_json([*ids])) if ids else b""), message
+
+
+def _merged(messages: Iterable[Message]) -> Iterator[Message]:
+    """Give messages with what one answer was recorded as made one, and without those that say nothing."""
+    waiting: list[AssistantMessage] = []
+    for message in messages:
+        if not _says_something(message):
+            continue
+        if isinstance(message, AssistantMessage):
+            waiting.append(message)
+            continue
+        if waiting:
+            yield _one(waiting)
+            waiting = []
+        yield message
+    if waiting:
+        yield _one(waiting)
+
+
+def _one(answers: Sequence[AssistantMessage]) -> AssistantMessage:
+    if len(answers) == 1:
+        return answers[0]
+    return AssistantMessage(
+        content=tuple(part for answer in answers for part in answer.content),
+        tool_calls=tuple(call for answer in answers for call in answer.tool_calls),
+    )
+
+
+def _is_hidden(call: LLMSpan) -> bool:
+    """Say whether something of what was said was left out when it was recorded: all such histories look alike."""
+    return any(message.text == keys.OI_REDACTED for message in (*call.input_messages, *call.output_messages))
+
+
+def _says_something(message: Message) -> bool:
+    return isinstance(message, ToolResultMessage) or bool(
+        message.content or (isinstance(message, AssistantMessage) and message.tool_calls)
+    )
+
+
+def _plain(message: Message) -> JsonValue:
+    """Give what is the same of a message wherever it is recorded: reasoning, ids and reasons to stop are not."""
+    said: list[JsonValue] = [message.role, message.text.strip()]
+    for part in message.content:
+        match part:
+            case ImageContent(url=url):
+                said.append(["image", url])
+            case OtherContent(type=kind, value=value):
+                said.append([kind, value])
+            case TextContent() | _:
+                pass
+    if isinstance(message, AssistantMessage):
+        said.extend(_plain_call(call) for call in message.tool_calls)
+    return said
+
+
+def _plain_call(call: ToolCall) -> JsonValue:
+    return [call.name, call.arguments]
+
+
+def _hashed(before: bytes, said: str) -> bytes:
+    return blake2b(before + said.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
