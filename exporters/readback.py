@@ -24,6 +24,7 @@ from pixie_otel.traces.ids import SPAN_ID_BYTES, TRACE_ID_BYTES, canonical_id, r
 from pixie_otel.traces.index import trace_order
 from pixie_otel.traces.integrity import trace_problems
 from pixie_otel.traces.lenient import silence
+from pixie_otel.traces.pending import settle
 from pixie_otel.traces.record import Origin, SpanRecord, nanoseconds, span_digest
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.spans import ObserveSpan
@@ -120,17 +121,29 @@ def _trace(trace_id: str, held: list[Held]) -> Trace:
             own.complain = _Complaint(account, own.span_id)
             if not twins.is_known(own):
                 records.append(own)
+    settled = settle(records)
+    records = settled.kept
     twins.sort(records)
     spans: list[Held] = [*records]
-    if len(records) < len(held):
+    if any(isinstance(item, ObserveSpan) for item in held):
         spans += _loose(records, held)
         spans.sort(key=order)
     links = link(spans)
-    account.problems += twins.problems(trace_id, _SOURCE)
+    account.problems += [*twins.problems(trace_id, _SOURCE), *settled.problems(trace_id, _SOURCE)]
     account.problems += trace_problems(spans, links, trace_id=trace_id, source=_SOURCE)
     start = next(filter(None, (span.start_time_unix_nano for span in spans)), 0)
     roots = nodes([ObservationNode(span) for span in spans], links)
-    trace = Trace(trace_id, roots, problems=account.problems, source=_SOURCE, start_time_unix_nano=start)
+    trace = Trace(
+        trace_id,
+        roots,
+        problems=account.problems,
+        source=_SOURCE,
+        start_time_unix_nano=start,
+        end_time_unix_nano=max((span.end_time_unix_nano for span in spans), default=0),
+        scopes=frozenset(
+            span.scope.name if isinstance(span, ObserveSpan) else span.origin.scope.name for span in spans
+        ),
+    )
     account.trace = ref(trace)
     return trace
 

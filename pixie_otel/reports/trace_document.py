@@ -14,6 +14,8 @@ from pixie_otel.traces.trace import Trace
 
 __all__ = ["trace_document"]
 
+_OF_CALLS: Final = ("span_id", "model", "input_tokens", "output_tokens", "cost", "finish_reasons", "output", "notes")
+"""What is said of a model call; the rest stands on its span, but for what only another span knows."""
 _MESSAGES: Final = ("input_messages", "output_messages")
 
 
@@ -25,7 +27,9 @@ class _TraceDocument(Struct, frozen=True, kw_only=True):
     start_time_unix_nano: int
     duration_ms: float | None
     usage: dict[str, int | float | None]
+    llm_calls: list[dict[str, Any]]
     spans: list[dict[str, Any]]
+    repeats: list[dict[str, Any]]
     problems: list[dict[str, Any]]
 
 
@@ -43,7 +47,9 @@ def trace_document(trace: Trace) -> str:
         start_time_unix_nano=trace.start_time_unix_nano,
         duration_ms=trace.duration_ms,
         usage={"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cost": usage.cost},
+        llm_calls=[_known({name: getattr(call, name) for name in _OF_CALLS}) for call in trace.llm_calls],
         spans=[_span(span) for span in trace.spans],
+        repeats=[_known(asdict(repeat)) for repeat in trace.repeats],
         problems=[problem.to_json() for problem in trace.problems],
     )
     return encode_record(document).decode()
@@ -51,8 +57,12 @@ def trace_document(trace: Trace) -> str:
 
 def _span(span: ObserveSpan) -> dict[str, Any]:
     """Give what was recorded of a span; what was not is left out."""
-    found = {name: value for name, value in asdict(span).items() if value not in (None, "", (), {})}
+    found = _known(asdict(span))
     for name in _MESSAGES:
         if name in found:
             found[name] = plain_messages(found[name])
     return found
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, "", (), {})}

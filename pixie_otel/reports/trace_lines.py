@@ -9,6 +9,7 @@ from pixie_otel.evals.evaluators.checks.wording import counted
 from pixie_otel.reports.layout import cut, wrapped
 from pixie_otel.reports.printable import printable
 from pixie_otel.reports.style import Style
+from pixie_otel.traces.repeats import REASONS, Repeat
 from pixie_otel.traces.text import duration_text, tree_text
 from pixie_otel.traces.trace import Trace
 
@@ -24,7 +25,7 @@ def trace_lines(trace: Trace, width: int | None, style: Style, *, verbose: bool 
         trace: The trace.
         width: How many cells a line has; ``None`` to cut nothing.
         style: Whether to colour.
-        verbose: Also show ids, dialects, notes and all problems.
+        verbose: Also show ids, dialects, notes, all problems, and which spans recorded the same thing as others.
     """
     yield style.paint(f"Trace {printable(trace.trace_id)}", "title")
     facts = printable(_facts(trace))
@@ -32,9 +33,14 @@ def trace_lines(trace: Trace, width: int | None, style: Style, *, verbose: bool 
         yield style.paint(line, "quiet")
     for line in tree_text(trace.roots, max_chars=width, verbose=verbose).split("\n"):
         yield _fitted(line, width)
+    for repeat in trace.repeats if verbose else ():
+        for line in _whole(f"= {_repeat(repeat, trace)}", width):
+            yield style.paint(line, "quiet")
     problems = trace.problems if verbose else trace.problems[:_MOST_PROBLEMS]
     for problem in problems:
-        yield style.paint(_fitted(f"! {problem.kind}: {problem.message}", width), "doubtful")
+        said = f"! {problem.kind}: {problem.message}"
+        for line in _whole(said, width) if verbose else [_fitted(said, width)]:
+            yield style.paint(line, "doubtful")
     if len(trace.problems) > len(problems):
         yield style.paint(f"! … and {len(trace.problems) - len(problems)} more problems", "doubtful")
 
@@ -54,6 +60,26 @@ def _facts(trace: Trace) -> str:
         f"session {trace.session_id}" if trace.session_id else "",
     )
     return " · ".join(filter(None, facts))
+
+
+def _repeat(repeat: Repeat, trace: Trace) -> str:
+    """Say which span does not count by itself, and why."""
+    own = _named(repeat.span_id, repeat.name, repeat.trace_id, trace)
+    if repeat.counted is None:
+        return f"{repeat.rule}: {own} does not count: {REASONS[repeat.rule]}"
+    names = [span.name for span in trace.spans if span.span_id == repeat.counted]
+    counted = _named(repeat.counted, names[0] if names else "", repeat.counted_trace_id, trace)
+    return f"{repeat.rule}: {own} counts as {counted}: {REASONS[repeat.rule]}"
+
+
+def _named(span_id: str, name: str, trace_id: str | None, trace: Trace) -> str:
+    place = "" if trace_id in (None, trace.trace_id) else f" of trace {trace_id}"
+    return f"{name} {span_id}{place}".lstrip()
+
+
+def _whole(line: str, width: int | None) -> list[str]:
+    line = printable(line)
+    return [line] if width is None else list(wrapped(line, width))
 
 
 def _fitted(line: str, width: int | None) -> str:

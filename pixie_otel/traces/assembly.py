@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Final
 from weakref import ReferenceType, ref
 
@@ -18,6 +19,7 @@ from pixie_otel.traces.indexing import Indexer
 from pixie_otel.traces.integrity import trace_problems
 from pixie_otel.traces.lenient import Complain, shown
 from pixie_otel.traces.logs import LogRecord, in_order
+from pixie_otel.traces.pending import instants, settle
 from pixie_otel.traces.record import SpanRecord, nanoseconds, read_span, span_digest
 from pixie_otel.traces.report import Problem, ReadReport
 from pixie_otel.traces.stores import SalvageStore
@@ -28,6 +30,7 @@ from pixie_otel.traces.twins import Twins
 __all__ = ["Assembly"]
 
 _BEFORE_ATTRIBUTES: Final = b',"attributes":['
+_END: Final[Callable[[SpanRecord], int]] = attrgetter("end_time_unix_nano")
 
 
 class _Account:
@@ -112,14 +115,15 @@ class Assembly:
                 self._logs.append(LogRecord(wire.decode_log(data), data, batch))
             else:
                 self._add_span(data, entry, offset)
-        records = self._records
-        if not records:
+        if not self._records:
             return None
-        self._report.spans_used += len(records)
-        source = records[0].origin.source
-        account = self._account
+        account, source = self._account, self._records[0].origin.source
         for problem in self._twins.problems(account.trace_id, source):
             account.add(problem)
+        if instants(self._records):
+            self._settle(source)
+        records = self._records
+        self._report.spans_used += len(records)
         self._twins.sort(records)
         self._tell_of_origins(contexts.values())
         if self._logs:
@@ -130,9 +134,25 @@ class Assembly:
         # Those without a start come first.
         start = records[0].start_time_unix_nano or next(filter(None, (r.start_time_unix_nano for r in records)), 0)
         roots = nodes([ObservationNode(record) for record in records], links)
-        trace = Trace(account.trace_id, roots, problems=account.problems, source=source, start_time_unix_nano=start)
+        trace = Trace(
+            account.trace_id,
+            roots,
+            problems=account.problems,
+            source=source,
+            start_time_unix_nano=start,
+            end_time_unix_nano=max(map(_END, records)),
+            scopes=self._indexer.contexts.scope_names(tuple(contexts)),
+        )
         account.trace = ref(trace)
         return trace
+
+    def _settle(self, source: str) -> None:
+        """Leave out the copies of spans that are there."""
+        settled = settle(self._records)
+        self._records = settled.kept
+        self._report.duplicate_spans += len(settled.left_out)
+        for problem in settled.problems(self._account.trace_id, source):
+            self._account.add(problem)
 
     def _add_span(self, data: bytes, entry: Entry, offset: int) -> None:
         complain = _Complaint(self._account, entry, offset)

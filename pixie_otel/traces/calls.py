@@ -1,63 +1,191 @@
 """Which model calls were really made: one call counts once, however many spans recorded it.
 
 A framework's span around the provider's own span of the same call is one call; so is an instrumentation's span around
-the one that the provider's SDK makes itself. A model span below a tool or an agent is a call of its own.
+the one that the provider's SDK makes itself, or beside it. A model span below a tool or an agent is a call of its own.
+What does not count by itself is kept as a `Repeat` that names the rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Final
 
-from msgspec import structs
+from msgspec import Struct
 
+from pixie_otel.traces.beside import Beside
+from pixie_otel.traces.lone_calls import lone_calls
+from pixie_otel.traces.merging import answered, completed, richer, without
+from pixie_otel.traces.nesting import Nesting, nesting_of
+from pixie_otel.traces.repeats import Repeat, Rule
+from pixie_otel.traces.sameness import CallFacts, models_agree
 from pixie_otel.traces.spans import LLMSpan, ObservationKind
+from pixie_otel.traces.stream_pairs import stream_pairs
 from pixie_otel.traces.tree import ObservationNode
 
-__all__ = ["llm_calls"]
+__all__ = ["Call", "CallCount", "count_calls"]
 
 _BOUNDARIES: Final = frozenset({ObservationKind.TOOL, ObservationKind.AGENT})
-_OWN: Final = frozenset({"trace_id", "span_id", "parent_span_id", "name", "notes", "attributes", "events", "dialects"})
-"""What a merged call keeps of the span that recorded the content."""
-_MOST_NOTES: Final = 16
-"""Wrappers are nested in each other a few deep; a chain of thousands must not copy its notes at every level."""
+_MOST_AROUND: Final = 64
 
 
-def llm_calls(roots: Iterable[ObservationNode]) -> list[LLMSpan]:
+class Call(Struct, frozen=True):
+    """A model call that was really made.
+
+    Attributes:
+        span: The recording that counts, completed from the others.
+        scopes: The scopes of all spans that recorded it.
+        at: Where it stands among the model spans of its trace.
+    """
+
+    span: LLMSpan
+    scopes: frozenset[str]
+    at: int
+
+    def facts(self) -> CallFacts:
+        """Give what tells it from other calls."""
+        return CallFacts.of(self.span, self.scopes)
+
+
+class CallCount(Struct, frozen=True):
+    """The model calls of a trace.
+
+    Attributes:
+        calls: The calls, by end, then start, then id.
+        repeats: The model spans that do not count by themselves, by trace and id.
+    """
+
+    calls: tuple[Call, ...] = ()
+    repeats: tuple[Repeat, ...] = ()
+
+
+def count_calls(roots: Iterable[ObservationNode]) -> CallCount:
     """Find the real model calls below some nodes.
 
     Args:
         roots: The tops of the trees to search.
 
     Returns:
-        One span a call, by end, then start, then id. Where two spans recorded one call, it is the one that recorded the
-        content, completed from the other, with a note that says so.
+        The calls. Where two spans recorded one call, it is the one that recorded the content, completed from the other,
+        with a note that says so.
     """
-    spans: list[LLMSpan] = []
-    nested: list[list[int]] = []
-    outermost: list[int] = []
-    pending: list[tuple[ObservationNode, int]] = [(root, -1) for root in roots]
-    while pending:
-        node, enclosing = pending.pop()
-        span = node.span
-        if isinstance(span, LLMSpan):
-            (outermost if enclosing < 0 else nested[enclosing]).append(len(spans))
-            enclosing = len(spans)
-            spans.append(span)
-            nested.append([])
-        elif span.kind in _BOUNDARIES:
-            enclosing = -1
-        pending.extend((child, enclosing) for child in node.children)
-    calls: list[list[LLMSpan]] = [[] for _ in spans]
-    # Children come after their parents in the list, so backwards every span meets finished ones.
+    tops = list(roots)
+    nesting = nesting_of(tops, LLMSpan, _BOUNDARIES)
+    for span in lone_calls(tops):
+        nesting.add(span)
+    repeats: list[Repeat] = []
+    found = _made(_outside_sums(_nested(nesting, repeats), nesting, repeats), repeats)
+    if len({scope for call in found for scope in call.scopes}) > 1 or any("" in call.scopes for call in found):
+        found = _merged_beside(found, nesting, repeats)
+    calls = sorted(found, key=_order)
+    return CallCount(tuple(calls), tuple(sorted(repeats, key=lambda repeat: (repeat.span_id, repeat.rule))))
+
+
+def _order(call: Call) -> tuple[int, int, str]:
+    return call.span.end_time_unix_nano, call.span.start_time_unix_nano, call.span.span_id
+
+
+def _by_start(call: Call) -> tuple[int, int, str]:
+    return call.span.start_time_unix_nano, -call.span.end_time_unix_nano, call.span.span_id
+
+
+def _nested(nesting: Nesting[LLMSpan], repeats: list[Repeat]) -> list[Call]:
+    """Merge what lies in each other, from the innermost on."""
+    answers = _join_answers(nesting, repeats)
+    spans = nesting.spans
+    calls: list[list[Call]] = [[] for _ in spans]
+    # What lies in a span comes after it, so backwards every span meets finished ones.
     for position in range(len(spans) - 1, -1, -1):
-        below = [call for child in nested[position] for call in calls[child]]
-        calls[position] = _resolved(spans[position], below)
-    found = [call for position in outermost for call in calls[position]]
-    if any(_was_made(call) for call in found):
-        # Some frameworks mark helpers around a call as model spans: they name the model, and nothing came of them.
-        found = [call for call in found if _was_made(call)]
-    return sorted(found, key=lambda call: (call.end_time_unix_nano, call.start_time_unix_nano, call.span_id))
+        below = [call for at in nesting.inner[position] for call in calls[at]]
+        span = spans[position]
+        own = Call(span, frozenset((span.scope.name,)), position)
+        if position not in answers:
+            calls[position] = _resolved(own, below, repeats)
+    return [call for position in nesting.outermost for call in calls[position]]
+
+
+def _join_answers(nesting: Nesting[LLMSpan], repeats: list[Repeat]) -> set[int]:
+    """Give streamed calls the answers that are spans of their own, and say where those stand."""
+    pairs = stream_pairs(nesting.spans)
+    places = {id(span): position for position, span in enumerate(nesting.spans)} if pairs else {}
+    joined: set[int] = set()
+    for call, answer in pairs:
+        place = places[id(answer)]
+        if not nesting.inner[place]:
+            nesting.spans[places[id(call)]] = answered(call, answer)
+            repeats.append(without(answer, Rule.STREAM_ANSWER, call))
+            joined.add(place)
+    if joined:
+        nesting.leave_out(joined)
+    return joined
+
+
+def _resolved(outer: Call, below: list[Call], repeats: list[Repeat]) -> list[Call]:
+    """Say which calls a span and those in it are."""
+    if not below:
+        return [outer]
+    succeeded = [call for call in below if call.span.error is None]
+    if not succeeded and outer.span.error is None and outer.span.output_messages:
+        # The attempt that worked out in the end, a fallback to another provider say, is recorded nowhere else.
+        return [*below, outer]
+    # Around several calls a wrapper describes the one that worked out; failed attempts before it were calls too.
+    counterpart = below[0] if len(below) == 1 else succeeded[0] if len(succeeded) == 1 else None
+    if counterpart is None:
+        repeats.append(without(outer.span, Rule.SUM))
+        return below
+    if _differ(outer.span, counterpart.span):
+        return [*below, outer]
+    rule = Rule.WRAPPER if len(below) == 1 else Rule.ATTEMPTS
+    whole = _merged(outer, counterpart, rule, repeats)
+    return [whole if call is counterpart else call for call in below]
+
+
+def _differ(outer: LLMSpan, inner: LLMSpan) -> bool:
+    """Say whether two spans, one in the other, cannot be the same call: other models, and other tokens."""
+    tokens = [(span.input_tokens, span.output_tokens) for span in (outer, inner)]
+    if any(None in pair for pair in tokens) or tokens[0] == tokens[1]:
+        return False
+    return not models_agree(outer.model, inner.model)
+
+
+def _merged(outer: Call, inner: Call, rule: Rule, repeats: list[Repeat]) -> Call:
+    kept, other = richer(outer.span, inner.span)
+    repeats.append(without(other, rule, kept))
+    place = outer.at if kept is outer.span else inner.at
+    return Call(completed(kept, other, rule, inner.span), outer.scopes | inner.scopes, place)
+
+
+def _outside_sums(calls: list[Call], nesting: Nesting[LLMSpan], repeats: list[Repeat]) -> list[Call]:
+    """Leave out the spans around tools and agents whose tokens are the sum of the calls in there."""
+    if all(nesting.around[call.at] < 0 for call in calls):
+        return calls
+    by_place = {call.at: call for call in calls}
+    below = [(0, 0, 0)] * len(nesting.spans)
+    left: list[Call] = []
+    for position in range(len(nesting.spans) - 1, -1, -1):
+        number, used, made = below[position]
+        call = by_place.get(position)
+        if call is not None:
+            span = call.span
+            if number > 1 and (used, made) == (span.input_tokens, span.output_tokens):
+                repeats.append(without(span, Rule.SUM))
+            else:
+                left.append(call)
+                number, used, made = number + 1, used + (span.input_tokens or 0), made + (span.output_tokens or 0)
+        above = nesting.around[position]
+        if above >= 0:
+            known = below[above]
+            below[above] = known[0] + number, known[1] + used, known[2] + made
+    return left
+
+
+def _made(calls: list[Call], repeats: list[Repeat]) -> list[Call]:
+    """Leave out helpers around a call that are marked as model spans: they name the model, and nothing came of them."""
+    made = [call for call in calls if _was_made(call.span)]
+    if not made:
+        return calls
+    repeats.extend(without(call.span, Rule.HELPER) for call in calls if not _was_made(call.span))
+    return made
 
 
 def _was_made(span: LLMSpan) -> bool:
@@ -72,44 +200,16 @@ def _was_made(span: LLMSpan) -> bool:
     )
 
 
-def _resolved(outer: LLMSpan, below: list[LLMSpan]) -> list[LLMSpan]:
-    if not below:
-        return [outer]
-    succeeded = [call for call in below if call.error is None]
-    if not succeeded and outer.error is None and outer.output_messages:
-        # The attempt that worked out in the end, a fallback to another provider say, is recorded nowhere else.
-        return [*below, outer]
-    # Around several calls a wrapper describes the one that worked out; failed attempts before it were calls too.
-    counterpart = below[0] if len(below) == 1 else succeeded[0] if len(succeeded) == 1 else None
-    if counterpart is None:
-        return below
-    if _differ(outer, counterpart):
-        return [*below, outer]
-    return [_merged(outer, call) if call is counterpart else call for call in below]
-
-
-def _differ(outer: LLMSpan, inner: LLMSpan) -> bool:
-    """Say whether two spans, one in the other, cannot be the same call: other models, and other tokens."""
-    models = [span.model for span in (outer, inner)]
-    tokens = [(span.input_tokens, span.output_tokens) for span in (outer, inner)]
-    if None in models or any(None in pair for pair in tokens) or tokens[0] == tokens[1]:
-        return False
-    # Providers add a date to a name, gateways a prefix.
-    short = sorted((str(model).rpartition("/")[2] for model in models), key=len)
-    return short[0] not in short[1]
-
-
-def _merged(outer: LLMSpan, inner: LLMSpan) -> LLMSpan:
-    keep, other = (outer, inner) if _content(outer) >= _content(inner) else (inner, outer)
-    changes: dict[str, Any] = {}
-    for name in LLMSpan.__struct_fields__:
-        if name not in _OWN and getattr(keep, name) in (None, (), {}) and (value := getattr(other, name)) is not None:
-            changes[name] = value
-    note = f"one call with span {other.span_id} ({other.name}), which recorded it too"
-    return structs.replace(keep, notes=(*keep.notes, *other.notes, note)[:_MOST_NOTES], **changes)
-
-
-def _content(span: LLMSpan) -> tuple[bool, bool, bool]:
-    """Rank how much of a call a span recorded: the answer, the question, the tokens."""
-    has_tokens = span.input_tokens is not None or span.output_tokens is not None
-    return (bool(span.output_messages), bool(span.input_messages), has_tokens)
+def _merged_beside(calls: Sequence[Call], nesting: Nesting[LLMSpan], repeats: list[Repeat]) -> list[Call]:
+    """Merge what two instrumentations recorded beside each other."""
+    beside: Beside[int] = Beside()
+    merged = {call.at: call for call in calls}
+    for call in sorted(calls, key=_by_start):
+        facts = call.facts()
+        # What is below a tool or an agent that a call is around is another call.
+        place = beside.around(facts, frozenset(islice(nesting.above(call.at), _MOST_AROUND)))
+        if place is None:
+            beside.add(facts, call.at)
+        else:
+            merged[place] = _merged(merged[place], merged.pop(call.at), Rule.TWO_INSTRUMENTATIONS, repeats)
+    return list(merged.values())

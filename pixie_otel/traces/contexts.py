@@ -46,6 +46,7 @@ class Contexts:
         self._number_bytes = 0
         self._entries: dict[int, Entry] = {}
         self._entry_bytes = 0
+        self._scope_names: dict[tuple[int, ...], frozenset[str]] = {}
 
     def number(
         self, store: Store, source: str, resource: bytes, scope: bytes, *, logs: bool = False, plain: bool = False
@@ -91,6 +92,19 @@ class Contexts:
             self._entry_bytes += len(data)
             self._entries[number] = entry
         return entry
+
+    def scope_names(self, numbers: tuple[int, ...]) -> frozenset[str]:
+        """Give the names of the scopes of several combinations.
+
+        Args:
+            numbers: Numbers that `number` gave; the same ones come again and again.
+        """
+        names = self._scope_names.get(numbers)
+        if names is None:
+            if len(self._scope_names) >= _MOST_ENTRIES:
+                self._scope_names.clear()
+            names = self._scope_names[numbers] = frozenset(self.entry(number).origin.scope.name for number in numbers)
+        return names
 
     def _put(self, store: Store, source: str, resource: bytes, scope: bytes, flags: int) -> int:
         # Inputs are read one after another, each with its own store beside the one for what was salvaged.

@@ -1,25 +1,60 @@
 """The same model call in two traces: two instrumentations at work, neither of which knows of the other.
 
-Providers' SDKs that make spans themselves (Anthropic's, from version 2.14) do so beside an instrumentation, and where
-the two share no context, the SDK's span is a trace of its own, without content. It describes a call that the other
-trace holds in full, so it is no second call.
+An instrumentation of a framework and one of the provider's SDK, or an SDK that makes spans itself (Anthropic's, from
+version 2.14), may share no context; the second one's span is a trace of its own then. So is the answer of a stream that
+is used up where no span is open. What such a trace describes is a call of the other trace, and counts there.
+
+The reading goes trace by trace in order of start. What records a call again starts within the call, so traces are held
+back until the next one starts after them, in bounds, and are given away complete.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pixie_otel import attributes as keys
+from pixie_otel.traces.beside import Beside
+from pixie_otel.traces.calls import Call
+from pixie_otel.traces.repeats import REASONS, Repeat, Rule
 from pixie_otel.traces.report import Problem
+from pixie_otel.traces.spans import LLMSpan, ObservationKind
+from pixie_otel.traces.stream_pairs import call_of_answer, can_be_answered, is_stream_answer
 from pixie_otel.traces.trace import Trace
 
 __all__ = ["RecentTraces"]
 
-_KEPT: Final = 16
+_KEPT: Final = 256
 _KEPT_BYTES: Final = 8 * 1024 * 1024
+_LARGE: Final = 4
+"""A trace of so many times the bytes kept is too large to be held at all; a smaller one counts half of them at most."""
+_PLAIN_KINDS: Final = frozenset({ObservationKind.LLM, ObservationKind.OTHER})
+_LONGEST_STREAM_NANO: Final = 600 * 1_000_000_000
+_STREAMING_SCOPE: Final = "logfire"
+_CALL_KEYS: Final = (b".model", b".response.id", b'"llm.', b'"mlflow.')
+"""What is in the keys of model calls, in every dialect."""
+_MODEL: Final = f'"{keys.GENAI_REQUEST_MODEL}"'.encode()
+_USAGE: Final = f'"{keys.GENAI_OUTPUT_TOKENS}"'.encode()
 _RESPONSE_ID: Final = f'"{keys.GENAI_RESPONSE_ID}"'.encode()
 _CONTENT: Final = (f'"{keys.GENAI_INPUT_MESSAGES}"'.encode(), f'"{keys.GENAI_OUTPUT_MESSAGES}"'.encode())
+
+
+@dataclass(slots=True)
+class _Held:
+    """A trace that is held back: its size, and until when something may be added to it.
+
+    Attributes:
+        waiting: Streamed calls whose answer has not come yet.
+        is_compared: Whether its calls are among those that are compared with.
+    """
+
+    trace: Trace
+    size: int
+    until: int
+    waiting: list[LLMSpan]
+    is_compared: bool = False
 
 
 class RecentTraces:
@@ -31,51 +66,165 @@ class RecentTraces:
 
     def __init__(self, most_bytes: int = _KEPT_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._kept: deque[tuple[Trace, int]] = deque()
+        self._held: deque[_Held] = deque()
         self._bytes = 0
+        self._beside: Beside[tuple[str, str]] = Beside()
+        self._scopes: set[str] = set()
+        self._small_scopes: set[str] = set()
 
-    def add(self, trace: Trace, size: int) -> None:
-        """Look at the next trace, in order of start; where it repeats a call, say so on it.
+    def add(self, trace: Trace, size: int) -> list[Trace]:
+        """Look at the next trace, in order of start; where it repeats a call, the call is completed from it.
 
         Args:
             trace: The trace.
             size: How many bytes of the input it stands for.
+
+        Returns:
+            The traces to which nothing will be added any more, in order.
         """
-        if _may_repeat(trace):
+        scopes, held = trace.scopes, self._held
+        given = self.before(trace.start_time_unix_nano) if held else []
+        if not scopes <= self._scopes:
+            self._scopes |= scopes
+        if _is_small(trace) and self._may_repeat(trace):
             self._compare(trace)
-        self._kept.append((trace, size))
+        half = self._most_bytes // 2
+        if half < size <= self._most_bytes * _LARGE:
+            size = half
+        waiting = _waiting(trace) if _may_stream(scopes) else []
+        until = trace.end_time_unix_nano + (_LONGEST_STREAM_NANO if waiting else 0)
+        held.append(_Held(trace, size, until, waiting))
         self._bytes += size
-        while len(self._kept) > _KEPT or self._bytes > self._most_bytes:
-            self._bytes -= self._kept.popleft()[1]
+        while self._bytes > self._most_bytes or len(held) > _KEPT:
+            given.append(self._forced().trace)
+        return given
+
+    def before(self, start: int | None) -> list[Trace]:
+        """Give the traces that are still held and to which nothing will be added that starts at a time.
+
+        Args:
+            start: When the next trace starts, in nanoseconds since 1970; ``None`` where no more come.
+        """
+        given: list[Trace] = []
+        while self._held and (start is None or self._held[0].until < start):
+            given.append(self._next().trace)
+        return given
+
+    def _next(self) -> _Held:
+        held = self._held.popleft()
+        self._bytes -= held.size
+        return held
+
+    def _forced(self) -> _Held:
+        """Give the first trace away for want of room; what its calls are is kept where others may repeat them."""
+        held = self._next()
+        if self._held and not self._small_scopes <= held.trace.scopes:
+            self._compare_with(held)
+        return held
+
+    def _may_repeat(self, trace: Trace) -> bool:
+        """Say, without decoding, whether the trace may be a call, and there is anything that it may repeat."""
+        start, scopes = trace.start_time_unix_nano, trace.scopes
+        self._small_scopes |= scopes
+        if start == trace.end_time_unix_nano and any(held.waiting for held in self._held):
+            return True
+        if len(self._scopes) < 2 and "" not in scopes:
+            return _is_bare(trace) and any(held.trace.end_time_unix_nano >= start for held in self._held)
+        if not _has_call_keys(trace):
+            return False
+        if self._beside.is_open(start):
+            return True
+        others = [held.trace for held in self._held if held.trace.end_time_unix_nano >= start]
+        return bool(others) and ("" in scopes or any(not other.scopes <= scopes for other in others) or _is_bare(trace))
 
     def _compare(self, trace: Trace) -> None:
-        calls = trace.llm_calls
-        if len(calls) != 1 or calls[0].input_messages or calls[0].output_messages or calls[0].response_id is None:
+        call = _only_call(trace)
+        if call is None:
             return
-        repeated = calls[0]
-        for earlier, _ in self._kept:
-            for call in earlier.llm_calls:
-                same = (
-                    call.response_id == repeated.response_id
-                    and call.start_time_unix_nano <= repeated.start_time_unix_nano
-                )
-                if same and call.output_messages:
-                    message = (
-                        f"its one model call, {repeated.response_id}, is recorded with its content in trace "
-                        f"{earlier.trace_id}, and counts there"
-                    )
-                    trace.count_no_calls()
-                    trace.add_problem(Problem("doubled-call", message, trace.source, trace_id=trace.trace_id))
-                    return
+        if is_stream_answer(call.span):
+            self._find_stream(trace, call.span)
+            return
+        for held in self._held:
+            self._compare_with(held)
+        facts = call.facts()
+        found = self._beside.around(facts)
+        if found is not None:
+            self._join(trace, call.span, *found, Rule.TWO_INSTRUMENTATIONS)
+
+    def _compare_with(self, held: _Held) -> None:
+        if held.is_compared or held.trace.counts_elsewhere:
+            return
+        held.is_compared = True
+        for call in held.trace.call_count.calls:
+            self._beside.add(call.facts(), (call.span.trace_id, call.span.span_id))
+
+    def _find_stream(self, trace: Trace, answer: LLMSpan) -> None:
+        call = call_of_answer(answer, (call for held in self._held for call in held.waiting))
+        if call is None:
+            return
+        self._join(trace, answer, call.trace_id, call.span_id, Rule.STREAM_ANSWER)
+        for held in self._held:
+            if held.trace.trace_id == call.trace_id:
+                held.waiting = [other for other in held.waiting if other is not call]
+                held.until = held.until if held.waiting else held.trace.end_time_unix_nano
+
+    def _join(self, trace: Trace, recorded: LLMSpan, trace_id: str, call_id: str, rule: Rule) -> None:
+        holders = [held.trace for held in self._held if held.trace.trace_id == trace_id]
+        for repeat in [repeat for holder in holders for repeat in holder.foreign_repeats]:
+            if repeat.trace_id == trace_id and repeat.counted and repeat.counted_trace_id:
+                # It belongs to what is itself only a recording of another trace's call.
+                trace_id, call_id = repeat.counted_trace_id, repeat.counted
+                holders = [held.trace for held in self._held if held.trace.trace_id == trace_id]
+        repeat = Repeat(rule, recorded.trace_id, recorded.span_id, recorded.name, call_id, trace_id)
+        trace.count_elsewhere(repeat)
+        message = f"its one model call is a call of trace {trace_id}, and counts there: {REASONS[rule]}"
+        trace.add_problem(Problem("doubled-call", message, trace.source, trace_id=trace.trace_id))
+        for holder in holders:
+            holder.join(call_id, recorded, repeat)
 
 
-def _may_repeat(trace: Trace) -> bool:
+def _is_small(trace: Trace) -> bool:
+    """Say, without decoding, whether a trace may be one call: a single span, with at most what was sent below it."""
+    if len(trace.roots) != 1:
+        return False
+    children = trace.roots[0].children
+    return not children or (len(children) == 1 and not children[0].children)
+
+
+def _has_call_keys(trace: Trace) -> bool:
+    """Say, without decoding, whether a trace's root may be a model call."""
+    data, *_ = trace.roots[0].wire_bytes() or [b""]
+    return any(map(data.__contains__, _CALL_KEYS))
+
+
+def _is_bare(trace: Trace) -> bool:
     """Say, without decoding, whether a trace is a single span that names an answer and does not hold it.
 
     Within JSON's strings every quote has a backslash before it, so what is found is a key. One spelled with escapes is
     not found, and then the call counts like any other.
     """
-    if len(trace.roots) != 1 or trace.roots[0].children:
+    if trace.roots[0].children:
         return False
     span, *_ = trace.roots[0].wire_bytes() or [b""]
     return _RESPONSE_ID in span and not any(key in span for key in _CONTENT)
+
+
+def _only_call(trace: Trace) -> Call | None:
+    """Give the model call that a trace is made of, and nothing else; ``None`` where there is more in it, or less."""
+    if not all(node.span.kind in _PLAIN_KINDS for node in trace.walk()):
+        return None
+    calls = trace.call_count.calls
+    return calls[0] if len(calls) == 1 else None
+
+
+def _waiting(trace: Trace) -> list[LLMSpan]:
+    """Give the streamed calls of a trace whose answer is a span of its own and not in it."""
+    if not any(_MODEL in part and _USAGE not in part for _, part in trace.wire_bytes()):
+        return []
+    return [call.span for call in trace.call_count.calls if can_be_answered(call.span)]
+
+
+@lru_cache(maxsize=256)
+def _may_stream(scopes: frozenset[str]) -> bool:
+    """Say whether a name lets it be; it is only asked to save the search in what cannot be."""
+    return any(scope.startswith(_STREAMING_SCOPE) or not scope for scope in scopes)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from struct import Struct
 from typing import IO, Final, TypeAlias
 
@@ -40,6 +41,11 @@ class SpanIndex:
 
     Args:
         spill_bytes: Above this many bytes, rows go to a temporary file.
+
+    Attributes:
+        rows: How many spans and log records were noted.
+        next_start: While `traces` gives a trace, no later than when the one after it starts, in nanoseconds since
+            1970; ``None`` where it is the last.
     """
 
     def __init__(self, spill_bytes: int = _SPILL_BYTES) -> None:
@@ -49,6 +55,8 @@ class SpanIndex:
         self._rows_held = spill_bytes // ROW_BYTES
         self._next_spill = self._rows_held
         self.rows = 0
+        self.next_start: int | None = None
+        self._order: list[int] = []
 
     def add(self, key: bytes, start_nano: int, offset: int, length: int, context: int) -> None:
         """Note one span or log record.
@@ -79,8 +87,22 @@ class SpanIndex:
             self._sort(number, order)
         # One integer a trace (start, bucket, first row, rows) sorts fast and costs a third of a tuple's memory.
         order.sort()
-        for packed in order:
+        self._order = order
+        for packed, following in zip_longest(order, order[1:]):
+            self.next_start = None if following is None else following >> 72 << _START_SHIFT
             yield self._trace(packed >> 64 & 0xFF, packed >> 32 & _LOWER, packed & _LOWER)
+
+    def again(self, number: int) -> tuple[bytes, list[Place]]:
+        """Give one of the traces that `traces` gave.
+
+        Args:
+            number: Which, from 0.
+
+        Returns:
+            The trace's key, and its places.
+        """
+        packed = self._order[number]
+        return self._trace(packed >> 64 & 0xFF, packed >> 32 & _LOWER, packed & _LOWER)
 
     def close(self) -> None:
         """Give the temporary file back."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import overload
 
-from pixie_otel.traces.calls import llm_calls
+from pixie_otel.traces.calls import CallCount, count_calls
 from pixie_otel.traces.integrity import trace_problems
+from pixie_otel.traces.merging import answered, joined
+from pixie_otel.traces.recorded_runs import embeddings, retrievals, tool_runs
+from pixie_otel.traces.repeats import Repeat, Rule
 from pixie_otel.traces.report import Problem
-from pixie_otel.traces.spans import LLMSpan, ObservationKind, ObserveSpan, RetrieverSpan, ToolSpan
+from pixie_otel.traces.spans import EmbeddingSpan, LLMSpan, ObservationKind, ObserveSpan, RetrieverSpan, ToolSpan
 from pixie_otel.traces.tree import ObservationNode, link, nodes, order, ordered
 
 __all__ = ["Trace", "Usage"]
@@ -48,6 +52,8 @@ class Trace(Sequence[ObservationNode]):
         problems: What is wrong with it; problems of values join when they are decoded.
         source: The input that it came from, by the name that the user knows.
         start_time_unix_nano: The earliest start, where known without decoding.
+        end_time_unix_nano: The latest end, likewise.
+        scopes: The names of the scopes that its spans are of, likewise.
     """
 
     def __init__(
@@ -58,13 +64,19 @@ class Trace(Sequence[ObservationNode]):
         problems: Iterable[Problem] = (),
         source: str = "memory",
         start_time_unix_nano: int | None = None,
+        end_time_unix_nano: int | None = None,
+        scopes: frozenset[str] | None = None,
     ) -> None:
         self.trace_id = trace_id
         self.roots = list(roots)
         self.source = source
         self._problems = list(problems)
         self._start = start_time_unix_nano
-        self._repeats = False
+        self._end = end_time_unix_nano
+        self._scopes = scopes
+        self._counts_elsewhere = False
+        self._joined: dict[str, list[tuple[LLMSpan, Rule]]] = {}
+        self._foreign: list[Repeat] = []
 
     @classmethod
     def from_spans(cls, spans: Iterable[ObserveSpan]) -> Trace:
@@ -118,8 +130,12 @@ class Trace(Sequence[ObservationNode]):
             problems=self._problems,
             source=self.source,
             start_time_unix_nano=self._start,
+            end_time_unix_nano=self._end,
+            scopes=self._scopes,
         )
-        twin._repeats = self._repeats
+        twin._counts_elsewhere = self._counts_elsewhere
+        twin._joined = deepcopy(self._joined)
+        twin._foreign = [*self._foreign]
         return twin
 
     def walk(self) -> Iterator[ObservationNode]:
@@ -145,19 +161,46 @@ class Trace(Sequence[ObservationNode]):
         return sorted((node.span for node in self.walk()), key=order)
 
     @cached_property
+    def call_count(self) -> CallCount:
+        """The model calls of the trace by itself, other traces left aside; see `pixie_otel.traces.calls`."""
+        return count_calls(self.roots)
+
+    @cached_property
     def llm_calls(self) -> list[LLMSpan]:
-        """The model calls that were really made, by end; see `pixie_otel.traces.calls`."""
-        return [] if self._repeats else llm_calls(self.roots)
+        """The model calls that were really made, by end, each with what other recordings know of it."""
+        if self._counts_elsewhere:
+            return []
+        calls = [joined(call.span, self._joined.get(call.span.span_id, ())) for call in self.call_count.calls]
+        return sorted(calls, key=lambda call: (call.end_time_unix_nano, call.start_time_unix_nano, call.span_id))
 
     @cached_property
     def tool_spans(self) -> list[ToolSpan]:
-        """The runs of tools, by start."""
-        return [span for span in self.spans if isinstance(span, ToolSpan)]
+        """The runs of tools, by start; what two spans recorded, one in the other, is one run."""
+        return tool_runs(self.roots, [])
 
     @cached_property
     def retriever_spans(self) -> list[RetrieverSpan]:
-        """The retrievals, by start."""
-        return [span for span in self.spans if isinstance(span, RetrieverSpan)]
+        """The retrievals, by start, likewise."""
+        return retrievals(self.roots, [])
+
+    @cached_property
+    def embedding_spans(self) -> list[EmbeddingSpan]:
+        """The embeddings, by start, likewise."""
+        return embeddings(self.roots, [])
+
+    @property
+    def repeats(self) -> list[Repeat]:
+        """The spans that count for nothing by themselves, since others recorded the same thing, and why."""
+        found = [*self.call_count.repeats, *self._foreign]
+        tool_runs(self.roots, found)
+        retrievals(self.roots, found)
+        embeddings(self.roots, found)
+        return found
+
+    @property
+    def trace_ids(self) -> tuple[str, ...]:
+        """The ids of all traces in it: of a conversation, those that it is made of."""
+        return (self.trace_id,)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -168,15 +211,57 @@ class Trace(Sequence[ObservationNode]):
         """Note one more thing that is wrong with the trace."""
         self._problems.append(problem)
 
-    def count_no_calls(self) -> None:
-        """Let the trace's model calls not count: another trace records the same ones in full."""
-        self._repeats = True
+    @property
+    def counts_elsewhere(self) -> bool:
+        """Whether the trace only records again what is a call of another trace."""
+        return self._counts_elsewhere
+
+    @property
+    def foreign_repeats(self) -> tuple[Repeat, ...]:
+        """What this trace and another one both recorded, and in which of them it counts."""
+        return tuple(self._foreign)
+
+    def count_elsewhere(self, repeat: Repeat) -> None:
+        """Let the trace's model calls not count: another trace records the same ones.
+
+        Args:
+            repeat: Says which.
+        """
+        self._counts_elsewhere = True
+        self._foreign.append(repeat)
         self.__dict__.pop("llm_calls", None)
+        self.__dict__.pop("usage", None)
+
+    def join(self, call_id: str, other: LLMSpan, repeat: Repeat) -> None:
+        """Complete one of the trace's model calls from a recording of it in another trace.
+
+        The answer of a stream is the call's own, so it is on the call's observation too.
+
+        Args:
+            call_id: The id of the call.
+            other: The other recording.
+            repeat: Says why it is one.
+        """
+        if repeat.rule is Rule.STREAM_ANSWER:
+            for node in self.walk():
+                if node.span.span_id == call_id:
+                    node.complete(lambda call: answered(call, other) if isinstance(call, LLMSpan) else call)
+            self._end = None
+        else:
+            self._joined.setdefault(call_id, []).append((other, repeat.rule))
+        self._foreign.append(repeat)
+        for known in ("spans", "call_count", "llm_calls", "usage"):
+            self.__dict__.pop(known, None)
 
     @cached_property
     def session_id(self) -> str | None:
         """The session that the trace belongs to: the first that a span names, roots first."""
         return next((node.span.session_id for node in self.walk() if node.span.session_id), None)
+
+    @cached_property
+    def user_id(self) -> str | None:
+        """The user that the trace was made for: the first that a span names, roots first."""
+        return next((node.span.user_id for node in self.walk() if node.span.user_id), None)
 
     @cached_property
     def service_names(self) -> list[str]:
@@ -212,10 +297,19 @@ class Trace(Sequence[ObservationNode]):
             self._start = min(starts, default=0)
         return self._start
 
-    @cached_property
+    @property
     def end_time_unix_nano(self) -> int:
         """The latest end, in nanoseconds since 1970; 0 where none was recorded."""
-        return max((span.end_time_unix_nano for span in self.spans), default=0)
+        if self._end is None:
+            self._end = max((span.end_time_unix_nano for span in self.spans), default=0)
+        return self._end
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        """The names of the instrumentation scopes that made its spans."""
+        if self._scopes is None:
+            self._scopes = frozenset(span.scope.name for span in self.spans)
+        return self._scopes
 
     @property
     def started_at(self) -> datetime | None:

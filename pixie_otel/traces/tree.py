@@ -73,6 +73,19 @@ class _Copy(Struct, eq=False):
         return self.source.wire_bytes()
 
 
+class _Completed(Struct, eq=False):
+    """What is decoded, and then completed from elsewhere."""
+
+    source: Observable
+    complete: Callable[[ObserveSpan], ObserveSpan]
+
+    def observe(self) -> ObserveSpan:
+        return self.complete(self.source.observe())
+
+    def wire_bytes(self) -> list[bytes]:
+        return self.source.wire_bytes()
+
+
 class ObservationNode(Struct, eq=False):
     """A node of a span tree.
 
@@ -94,9 +107,27 @@ class ObservationNode(Struct, eq=False):
             self._span = self._source if isinstance(self._source, ObserveSpan) else self._source.observe()
         return self._span
 
+    @property
+    def source(self) -> ObserveSpan | Observable:
+        """What the observation is decoded from, as it was read; the observation itself where it came from no file."""
+        source = self._source
+        while isinstance(source, _Copy | _Completed):
+            source = source.source
+        return source
+
     def wire_bytes(self) -> list[bytes]:
         """Give the span's content as it stood in the file, undecoded; empty for a span that came from no file."""
         return [] if isinstance(self._source, ObserveSpan) else self._source.wire_bytes()
+
+    def complete(self, complete: Callable[[ObserveSpan], ObserveSpan]) -> None:
+        """Complete the observation from what is recorded elsewhere.
+
+        Args:
+            complete: Gives the completed observation for the one that is here.
+        """
+        source = self._source
+        self._source = complete(source) if isinstance(source, ObserveSpan) else _Completed(source, complete)
+        self._span = None
 
     def walk(self) -> Iterator[ObservationNode]:
         """Give this node and all below it, depth first, children in order."""

@@ -59,3 +59,24 @@ def test_a_trace(tmp_path: Path) -> None:
     assert document["spans"][2]["error"] == {"message": "late", "type": None}
     assert "output" not in document["spans"][2]
     assert [problem["kind"] for problem in document["problems"]]
+
+
+def test_a_call_that_two_spans_recorded(tmp_path: Path) -> None:
+    """The document has the calls as they count, and the spans that do not, with the rule."""
+    path = write(tmp_path / "t.jsonl", line(chat(1, name="ChatOpenAI"), chat(2, parent=1, name="ChatCompletion")))
+    (trace,) = read_traces(path)
+    document = json.loads(trace_document(trace))
+
+    (call,) = document["llm_calls"]
+    assert (call["span_id"], call["model"], call["output"]) == (f"{1:016x}", "gpt-4o-mini", "Paris.")
+    assert call["notes"][0].startswith(f"one call with span {2:016x} (ChatCompletion)")
+    assert document["repeats"] == [
+        {
+            "rule": "wrapper",
+            "trace_id": f"{1:032x}",
+            "span_id": f"{2:016x}",
+            "name": "ChatCompletion",
+            "counted": f"{1:016x}",
+            "counted_trace_id": f"{1:032x}",
+        }
+    ]

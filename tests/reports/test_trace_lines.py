@@ -72,3 +72,42 @@ def test_a_chain_of_any_depth_is_shown(tmp_path: Path) -> None:
 
     assert len(shown) == 10_002
     assert max(map(cell_width, shown)) <= 80
+
+
+def test_what_does_not_count_is_shown_when_verbose(tmp_path: Path) -> None:
+    """The rule stands first, then the span, what counts in its place, and why."""
+    trace = read(tmp_path, agent(1), chat(2, parent=1, name="ChatOpenAI"), chat(3, parent=2, name="ChatCompletion"))
+    shown = [line.strip() for line in trace_lines(trace, 120, Style(), verbose=True)]
+
+    assert not any(line.startswith("= ") for line in trace_lines(trace, 120, Style()))
+    assert " ".join(shown[shown.index(next(line for line in shown if line.startswith("= "))) :]) == (
+        "= wrapper: ChatCompletion 0000000000000003 counts as ChatOpenAI 0000000000000002: one is around the other, "
+        "and both recorded the same call"
+    )
+
+
+def test_a_sum_counts_as_nothing(tmp_path: Path) -> None:
+    """There is no span in its place."""
+    trace = read(tmp_path, chat(1, name="generation"), chat(2, parent=1), chat(3, "Other?", parent=1))
+
+    (shown,) = [line for line in trace_lines(trace, None, Style(), verbose=True) if line.startswith("= ")]
+    assert shown == "= sum: generation 0000000000000001 does not count: it is around several calls, and is none itself"
+
+
+def test_a_call_of_another_trace_names_it(tmp_path: Path) -> None:
+    """On both sides."""
+    wrapper = line(chat(1, trace=1, ms=20, name="ChatOpenAI"), scope="langchain")
+    inner = line(chat(2, trace=2, ms=10, name="ChatCompletion"), scope="openai")
+    shown = [
+        line
+        for trace in read_traces(write(tmp_path / "traces.jsonl", wrapper, inner))
+        for line in trace_lines(trace, None, Style(), verbose=True)
+        if line.startswith(("= ", "! "))
+    ]
+    why = "two instrumentations recorded the same call beside each other"
+
+    assert shown == [
+        f"= two-instrumentations: ChatCompletion {2:016x} of trace {2:032x} counts as ChatOpenAI {1:016x}: {why}",
+        f"= two-instrumentations: ChatCompletion {2:016x} counts as {1:016x} of trace {1:032x}: {why}",
+        f"! doubled-call: its one model call is a call of trace {1:032x}, and counts there: {why}",
+    ]

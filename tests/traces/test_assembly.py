@@ -214,7 +214,7 @@ def test_a_second_trace_id_is_told_when_the_span_is_decoded() -> None:
 def test_a_file_that_changes_while_it_is_read_costs_the_spans_that_changed(tmp_path: Path) -> None:
     """Not the rest, and there is no error."""
     path = tmp_path / "a.jsonl"
-    lines = [line(span(number, trace=number, attributes={"a": "b"})) for number in (1, 2, 3)]
+    lines = [line(span(n, trace=n, start_ms=100 * n, attributes={"a": "b"})) for n in (1, 2, 3)]
     path.write_text("".join(lines), encoding="utf-8")
     reader = TraceReader(path)
     traces = iter(reader)

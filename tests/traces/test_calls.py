@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from checked_traces import agent, llm, says, tool, user
+from checked_traces import ROOT_ID, agent, llm, says, tool, user
 
-from pixie_otel.traces.spans import LLMSpan, ObservationKind, ObserveSpan, SpanError
+from pixie_otel.traces.repeats import Rule
+from pixie_otel.traces.spans import LLMSpan, ObservationKind, ObserveSpan, Scope, SpanError
 from pixie_otel.traces.trace import Trace
 
+START = 1_700_000_000_000_000_000
 BROKE = SpanError("broke", "Timeout")
 
 
@@ -18,6 +20,20 @@ def calls(*spans: ObserveSpan) -> list[LLMSpan]:
 def ids(*spans: ObserveSpan) -> list[str]:
     """Give the last two digits of the calls' ids."""
     return [call.span_id[-2:] for call in calls(*spans)]
+
+
+def rules(*spans: ObserveSpan) -> list[tuple[str, Rule, str | None]]:
+    """Say which spans do not count by themselves, by which rule, and what counts in their place."""
+    repeats = Trace.from_spans([agent(), *spans]).repeats
+    return [(repeat.span_id[-2:], repeat.rule, repeat.counted and repeat.counted[-2:]) for repeat in repeats]
+
+
+def beside(span_id: str, scope: str, start: int, end: int, **fields: object) -> LLMSpan:
+    """Make a model span of an instrumentation, below the agent, from one millisecond of the trace to another."""
+    known = {"input_messages": (user("?"),), "request_model": "gpt-4o", "input_tokens": 5, "output_tokens": 2}
+    times = {"start_time_unix_nano": START + start * 1_000_000, "end_time_unix_nano": START + end * 1_000_000}
+    answers = fields.pop("answers", (says("hi"),))
+    return llm(span_id, *answers, scope=Scope(scope), **{**known, **times, **fields})
 
 
 def wrapper(span_id: str = "00000000000000b0", **fields: object) -> LLMSpan:
@@ -38,6 +54,7 @@ def test_a_wrapper_and_the_providers_span_are_one_call() -> None:
     assert (call.input_tokens, call.output_tokens, call.response_id, call.finish_reasons) == (5, 2, "r", ("stop",))
     assert (call.output_messages, call.operation) == ((says("hi"),), "chat")
     assert "one call with span 00000000000000c1" in call.notes[0]
+    assert rules(wrapper(), within("00000000000000c1")) == [("c1", Rule.WRAPPER, "b0")]
 
 
 def test_where_the_provider_recorded_the_content() -> None:
@@ -97,11 +114,13 @@ def test_retries_under_a_wrapper() -> None:
 
     assert ids(wrapper(), failed, worked) == ["b0", "c1"]
     assert [call.input_tokens for call in calls(wrapper(), failed, worked)] == [5, None]
+    assert rules(wrapper(), failed, worked) == [("c2", Rule.ATTEMPTS, "b0")]
 
 
 def test_several_calls_under_a_wrapper() -> None:
     """A span around several calls that all worked out is none itself."""
     assert ids(wrapper(), within("00000000000000c1"), within("00000000000000c2")) == ["c1", "c2"]
+    assert rules(wrapper(), within("00000000000000c1"), within("00000000000000c2")) == [("b0", Rule.SUM, None)]
     failed = [within(f"00000000000000c{i}", error=BROKE) for i in (1, 2)]
     assert ids(llm("00000000000000b0", error=BROKE), *failed) == ["c1", "c2"]
 
@@ -130,6 +149,7 @@ def test_helpers_marked_as_models() -> None:
     helper = llm("00000000000000b0", operation=None, request_model="m", output={"messages": []})
 
     assert ids(helper, llm("00000000000000b1", says("hi"), operation=None)) == ["b1"]
+    assert rules(helper, llm("00000000000000b1", says("hi"), operation=None)) == [("b0", Rule.HELPER, None)]
     assert ids(helper) == ["b0"]
 
 
@@ -170,3 +190,121 @@ def test_kinds() -> None:
     """Only model spans are model calls."""
     assert calls(tool("00000000000000b0", "f")) == []
     assert all(call.kind is ObservationKind.LLM for call in calls(wrapper()))
+
+
+def test_the_provider_knows_best_what_was_used() -> None:
+    """What is around it may have counted tokens by itself; cached ones and reasoning only that may have counted in."""
+    guess = wrapper(input_tokens=6, output_tokens=3)
+    (call,) = calls(guess, within("00000000000000c1"))
+    (cached,) = calls(wrapper(input_tokens=16, output_tokens=3, cache_read_tokens=11), within("00000000000000c1"))
+    (reasoned,) = calls(wrapper(input_tokens=6, output_tokens=9), within("00000000000000c1", reasoning_tokens=7))
+    (half,) = calls(wrapper(input_tokens=6, output_tokens=None), within("00000000000000c1"))
+
+    assert (call.input_tokens, call.output_tokens) == (5, 2)
+    assert (cached.input_tokens, cached.output_tokens) == (16, 2)
+    assert (reasoned.input_tokens, reasoned.output_tokens) == (5, 9)
+    assert (half.input_tokens, half.output_tokens) == (6, 2)
+
+
+def test_a_sum_around_agents_is_no_call() -> None:
+    """A generation's span with the tokens of all steps below its agents and tools counts the steps."""
+    steps = [
+        step
+        for at in (1, 2)
+        for step in (agent(f"00000000000000c{at}", "00000000000000b0"), within_agent(at, input_tokens=5 * at))
+    ]
+
+    assert ids(llm("00000000000000b0", input_tokens=15, output_tokens=4), *steps) == ["d1", "d2"]
+    assert rules(llm("00000000000000b0", input_tokens=15, output_tokens=4), *steps) == [("b0", Rule.SUM, None)]
+
+
+def test_a_call_around_agents_that_is_no_sum_counts() -> None:
+    """Its tokens are its own, as is a call's around a single one."""
+    steps = [agent("00000000000000c1", "00000000000000b0"), within_agent(1)]
+    more = [agent("00000000000000c2", "00000000000000b0"), within_agent(2)]
+
+    assert ids(llm("00000000000000b0", input_tokens=11, output_tokens=4), *steps, *more) == ["b0", "d1", "d2"]
+    assert ids(llm("00000000000000b0", input_tokens=5, output_tokens=2), *steps) == ["b0", "d1"]
+
+
+def within_agent(number: int, **fields: object) -> LLMSpan:
+    """Make a call below the agent of the same number."""
+    known = {"input_tokens": 5, "output_tokens": 2, **fields}
+    return llm(f"00000000000000d{number}", says("x"), parent=f"00000000000000c{number}", **known)
+
+
+def test_two_instrumentations_beside_each_other() -> None:
+    """The provider's span hangs below the same parent as the framework's: one call, with what both know."""
+    outer = beside("00000000000000b0", "langchain", 0, 10)
+    inner = beside("00000000000000b1", "openai", 1, 9, response_id="chatcmpl-1")
+    (call,) = calls(outer, inner)
+
+    assert (call.span_id, call.response_id, call.input_tokens) == (outer.span_id, "chatcmpl-1", 5)
+    assert rules(outer, inner) == [("b1", Rule.TWO_INSTRUMENTATIONS, "b0")]
+    assert "two instrumentations" in call.notes[0]
+
+
+def test_a_third_instrumentation_changes_nothing() -> None:
+    """A framework's, the provider's and the SDK's own."""
+    spans = [beside(f"00000000000000b{at}", scope, at, 20 - at) for at, scope in enumerate(("a", "b", "c"))]
+
+    assert ids(*spans) == ["b0"]
+    assert [rule for _, rule, _ in rules(*spans)] == [Rule.TWO_INSTRUMENTATIONS] * 2
+
+
+def test_equal_calls_at_the_same_time_stay_two() -> None:
+    """Each is recorded by both instrumentations, and one recording is never of two calls."""
+    outer = [beside(f"00000000000000b{at}", "langchain", at, 20) for at in (0, 1)]
+    inner = [beside(f"00000000000000c{at}", "openai", at + 2, 18) for at in (0, 1)]
+    alone = beside("00000000000000c2", "openai", 5, 17)
+
+    assert ids(*outer, *inner) == ["b0", "b1"]
+    assert ids(*outer, *inner, alone) == ["c2", "b0", "b1"]
+
+
+def test_one_instrumentation_records_a_call_once() -> None:
+    """So two spans of it are two calls, however alike they are."""
+    assert ids(beside("00000000000000b0", "openai", 0, 10), beside("00000000000000b1", "openai", 1, 9)) == ["b1", "b0"]
+
+
+def test_without_scopes_the_names_tell_instrumentations_apart() -> None:
+    """Some exports leave scopes out."""
+    outer = beside("00000000000000b0", "", 0, 10, name="ChatOpenAI")
+
+    assert ids(outer, beside("00000000000000b1", "", 1, 9, name="ChatCompletion")) == ["b0"]
+    assert ids(outer, beside("00000000000000b1", "", 1, 9, name="ChatOpenAI")) == ["b1", "b0"]
+
+
+def test_other_calls_beside_each_other() -> None:
+    """Another answer, other tokens, another question, another model or another time is another call."""
+    outer = beside("00000000000000b0", "langchain", 0, 10)
+    for other in (
+        {"answers": (says("ho"),)},
+        {"input_tokens": 6},
+        {"request_model": "claude"},
+        {"input_messages": (user("!"),), "input_tokens": None},
+        {"error": BROKE},
+        {"end": 12},
+    ):
+        inner = beside("00000000000000b1", "openai", **{"start": 1, "end": 9, **other})
+        assert sorted(ids(outer, inner)) == ["b0", "b1"], other
+
+
+def test_what_a_tool_of_a_call_asks_is_another_call() -> None:
+    """It lies within the call's time, and within the call."""
+    outer = beside("00000000000000b0", "langchain", 0, 10)
+    run = tool("00000000000000c0", "ask", parent=outer.span_id)
+    inner = beside("00000000000000d0", "openai", 1, 9, parent=run.span_id)
+
+    assert sorted(ids(outer, run, inner)) == ["b0", "d0"]
+
+
+def test_a_failed_call_of_two_instrumentations() -> None:
+    """Both failed, with the same model, and that is all that is known of it."""
+    outer = beside("00000000000000b0", "traceloop", 0, 10, answers=(), error=BROKE, input_tokens=None)
+    inner = beside(
+        "00000000000000b1", "sdk", 1, 9, answers=(), error=BROKE, input_tokens=None, input_messages=(), parent=ROOT_ID
+    )
+
+    assert ids(outer, inner) == ["b0"]
+    assert sorted(ids(outer, inner, beside("00000000000000b2", "sdk", 11, 12, answers=(), error=BROKE))) == ["b0", "b2"]

@@ -69,6 +69,18 @@ def test_a_start_that_is_no_time_counts_as_none(start: int) -> None:
     assert [found for found, _ in traces_of(rows)] == [key(2), key(1)]
 
 
+@pytest.mark.parametrize("spill_bytes", [None, 0])
+def test_a_trace_can_be_had_again(spill_bytes: int | None) -> None:
+    """By its number among those that were given, whether the rows are held or spilled."""
+    index = SpanIndex() if spill_bytes is None else SpanIndex(spill_bytes)
+    for number in (3, 1, 2):
+        index.add(key(number), number << 20, 10 * number, 5, 0)
+    given = list(index.traces())
+
+    assert [index.again(number) for number in (2, 0, 1)] == [given[2], given[0], given[1]]
+    index.close()
+
+
 def test_an_index_without_rows_has_no_traces() -> None:
     """And needs no file."""
     assert traces_of([]) == []

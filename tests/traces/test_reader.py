@@ -237,8 +237,8 @@ class TestReader:
 
     def test_a_file_that_is_overwritten_while_it_is_read_costs_what_was_lost(self, tmp_path: Path) -> None:
         """Accounted for like anything else."""
-        padding = line(span(9, trace=9, name="x" * 300_000))
-        path = write(tmp_path / "a.jsonl", line(span(1)), padding, line(span(2, trace=2)))
+        padding = line(span(9, trace=9, start_ms=100, name="x" * 300_000))
+        path = write(tmp_path / "a.jsonl", line(span(1)), padding, line(span(2, trace=2, start_ms=200)))
         reader = TraceReader(path)
         traces = iter(reader)
         found = [next(traces)]
