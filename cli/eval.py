@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pixie_otel.cli.choices import Typed
     from pixie_otel.cli.console import Console
     from pixie_otel.cli.progress import Progress
-    from pixie_otel.cli.unmatched import Unmatched
     from pixie_otel.config import PixieConfig
     from pixie_otel.evals.case import CaseResult
     from pixie_otel.reports.case_board import CaseBoard
@@ -150,13 +149,12 @@ def _run(typed: Typed, manner: _Manner) -> int:
     from pixie_otel.cli.progress import Progress
     from pixie_otel.cli.signals import raised_on_sigterm
     from pixie_otel.cli.streams import results_only
-    from pixie_otel.cli.unmatched import Unmatched
     from pixie_otel.config import get_config
     from pixie_otel.reports.case_board import CaseBoard
     from pixie_otel.reports.run_document import error_document
     from pixie_otel.runs.interrupted import Terminated
 
-    board, unmatched = CaseBoard(), Unmatched()
+    board = CaseBoard()
     # Until the very end, as an evaluator that took too long may print at any time.
     with results_only() as out, raised_on_sigterm(Terminated):
         console = Console(out)
@@ -164,7 +162,7 @@ def _run(typed: Typed, manner: _Manner) -> int:
             config = get_config()
             manner = manner.completed(config)
             with Progress(console, shown=not (manner.quiet or manner.no_progress)) as progress:
-                run = _judge(typed, config, (board, unmatched, progress))
+                run = _judge(typed, config, (board, progress))
         except KeyboardInterrupt as interrupt:
             code, said = _code_of(interrupt), _said_of_interrupt(board)
             if manner.as_json:
@@ -177,8 +175,6 @@ def _run(typed: Typed, manner: _Manner) -> int:
             raise
         try:
             _tell(run, manner, console, board)
-            if run.manifest.settings.get("explain") and not manner.as_json:
-                console.write(unmatched.lines(console.width, console.style))
         except KeyboardInterrupt as interrupt:
             return _code_of(interrupt)
     return run.exit_code
@@ -197,7 +193,7 @@ def _said_of_interrupt(board: CaseBoard) -> str:
     return f"Interrupted again, before the run was closed; the results of what was judged ({judged}) are kept."
 
 
-def _judge(typed: Typed, config: PixieConfig, told: tuple[CaseBoard, Unmatched, Progress]) -> Run:
+def _judge(typed: Typed, config: PixieConfig, told: tuple[CaseBoard, Progress]) -> Run:
     from pixie_otel.cli.choices import cases_file, cases_settings, traces_settings
     from pixie_otel.runs.eval_traces import eval_cases, eval_traces
     from pixie_otel.runs.interrupted import Interrupted

@@ -11,6 +11,8 @@ import typer
 from typer.main import get_command
 
 from pixie_otel.cli.console import Console
+from pixie_otel.cli.convert import convert_command
+from pixie_otel.cli.doctor import doctor_command
 from pixie_otel.cli.eval import EvalCommand, eval_command
 from pixie_otel.cli.evaluators import evaluators_command
 from pixie_otel.cli.exit_codes import exit_code_of
@@ -26,6 +28,8 @@ __all__ = ["app", "main"]
 app = typer.Typer(cls=HelpfulGroup, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
 app.command("eval", short_help="Judge traces, or finished cases.", cls=EvalCommand)(eval_command)
 app.command("show", short_help="Print traces as trees.", cls=HelpfulCommand)(show_command)
+app.command("doctor", short_help="Say what is wrong with traces, and why.", cls=HelpfulCommand)(doctor_command)
+app.command("convert", short_help="Write traces of any form as clean OTLP JSON.", cls=HelpfulCommand)(convert_command)
 app.command("scan", short_help="Find credentials in trace files.", cls=HelpfulCommand)(scan_command)
 app.command("evaluators", short_help="List what can judge.", cls=HelpfulCommand)(evaluators_command)
 app.command(
@@ -80,6 +84,7 @@ def _about(  # pyright: ignore[reportUnusedFunction] - Typer calls it
     Start here:
       pixie-otel eval traces.jsonl       judge every trace, and say what is wrong
       pixie-otel show traces.jsonl       look at the traces
+      pixie-otel doctor traces.jsonl     see what is missing in them, and why
       pixie-otel evaluators              see what else can judge
 
     'pixie-otel COMMAND --help' tells all about a command.

@@ -15,23 +15,32 @@ __all__ = [
     "AllowErrors",
     "Cases",
     "Concurrency",
+    "DropContent",
     "Evaluators",
     "Expect",
+    "Explain",
+    "FailOn",
+    "Force",
     "Full",
     "Json",
+    "Kinds",
     "Limit",
     "MaxLineBytes",
     "Names",
     "NoProgress",
     "Out",
+    "OutFile",
     "Paths",
     "Pct",
+    "Per",
     "Quiet",
     "Sample",
     "Seed",
     "Select",
+    "SelectParts",
     "Services",
     "Since",
+    "SplitBy",
     "Strict",
     "Thresholds",
     "Timeout",
@@ -42,6 +51,7 @@ __all__ = [
     "Width",
 ]
 
+_PROBLEMS = "What is wrong"
 _JUDGES = "What judges"
 _JUDGED = "What is judged"
 _TRACES = "Which traces"
@@ -55,8 +65,16 @@ def _evaluator_names(incomplete: str) -> list[str]:
     return [name for name in BUILTINS if name.lower().startswith(incomplete.lower())]
 
 
+def _problem_kinds(incomplete: str) -> list[str]:
+    from pixie_otel.traces.findings.kinds import KINDS
+
+    return [name for name in ("any", "note", "warning", "error", *KINDS) if name.startswith(incomplete)]
+
+
 def _selectors(incomplete: str) -> list[str]:
-    known = ("root", "last_llm_call", "llm_calls", "name:", "kind:", "tool:")
+    from pixie_otel.traces.selector_steps import FIELDS
+
+    known = ("root", "last_llm_call", "llm_calls", *(f"{field}:" for field in FIELDS), "attr:")
     return [selector for selector in known if selector.startswith(incomplete)]
 
 
@@ -82,8 +100,8 @@ Paths: TypeAlias = Annotated[
     typer.Argument(
         metavar="PATH...",
         show_default=False,
-        help="Trace files: OTLP JSON or JSON lines (.jsonl, .json, also .gz and .zst), folders of them, globs in "
-        "quotes, or - for standard input.",
+        help="Trace files: OTLP JSON or JSON lines (.jsonl, .json, also .gz and .zst), OTLP protobuf (.pb), what other "
+        "tools export, folders of them, globs in quotes, or - for standard input.",
     ),
 ]
 Evaluators: TypeAlias = Annotated[
@@ -151,8 +169,30 @@ Select: TypeAlias = Annotated[
         "--select",
         metavar="SELECTOR",
         autocompletion=_selectors,
-        help="Which observation of a trace is judged: root, last_llm_call, llm_calls (each a case), name:GLOB, "
-        "kind:KIND or tool:GLOB. Default: root. Example: --select 'tool:search*'",
+        help="What of a trace is judged: root, last_llm_call, llm_calls (each a case), or what has a name:GLOB, "
+        "kind:KIND, tool:GLOB, agent:GLOB, wrap:GLOB, model:GLOB, status:error or attr:KEY=VALUE. Several terms must "
+        "all hold; ! or not before one is its opposite; first, last or nth(2) before them takes one; under and above "
+        "name what lies around; A > B is directly below, A >> B anywhere below. Default: root. Examples: "
+        "--select tool:search --select 'last kind:llm !name:*summary* under agent:planner'",
+    ),
+]
+Per: TypeAlias = Annotated[
+    str | None,
+    _option(
+        _JUDGED,
+        "--per",
+        metavar="trace|conversation",
+        help="What a case is made of: a trace, or all traces of a session as one, and those without a session where "
+        "one goes on with the messages and the answer of the other. Default: trace. Example: --per conversation",
+    ),
+]
+Explain: TypeAlias = Annotated[
+    bool | None,
+    _option(
+        _JUDGED,
+        "--explain/--no-explain",
+        help="Say for traces in which the selector matches nothing which part of it left nothing, and what is there "
+        "instead.",
     ),
 ]
 Expect: TypeAlias = Annotated[
@@ -222,9 +262,9 @@ Where: TypeAlias = Annotated[
         _TRACES,
         "--where",
         metavar="CONDITION",
-        help="Traces that meet a condition on status, name, kind, model, session, duration, tokens, cost or attr.KEY. "
-        "Repeatable: all must hold. Examples: --where status=error --where 'name~*search*' --where 'duration>2s' "
-        "--where attr.user.plan=pro",
+        help="Traces that meet a condition on status, name, kind, model, session, user, duration, tokens, cost or "
+        "attr.KEY. Repeatable: all must hold. Examples: --where status=error --where 'name~*search*' "
+        "--where 'duration>2s' --where attr.user.plan=pro",
     ),
 ]
 Limit: TypeAlias = Annotated[
@@ -281,6 +321,63 @@ Out: TypeAlias = Annotated[
         "--out",
         metavar="DIR",
         help="Where the run's own folder is made. Default: pixie-runs. Example: --out /tmp/runs",
+    ),
+]
+FailOn: TypeAlias = Annotated[
+    list[str] | None,
+    _option(
+        _PROBLEMS,
+        "--fail-on",
+        metavar="KIND",
+        autocompletion=_problem_kinds,
+        help="End with exit code 1 where a kind of problem is found: its name, or error, warning (errors too), any. "
+        "Repeatable. Default: none. Example: --fail-on content-off",
+    ),
+]
+Kinds: TypeAlias = Annotated[
+    bool, _option(_PROBLEMS, "--kinds", help="List the kinds of problems, with what they mean and what to change.")
+]
+OutFile: TypeAlias = Annotated[
+    str | None,
+    _option(
+        _RESULTS,
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="The file to write, packed where its name ends in .gz; or - for standard output. Example: -o clean.jsonl",
+    ),
+]
+Force: TypeAlias = Annotated[
+    bool, _option(_RESULTS, "--force", help="Replace what is there. Default: it is left as it is.")
+]
+SplitBy: TypeAlias = Annotated[
+    str | None,
+    _option(
+        _RESULTS,
+        "--split-by",
+        metavar="trace",
+        help="Write a file for each trace, named by its id, into the folder that -o names. "
+        "Example: -o traces/ --split-by trace",
+    ),
+]
+SelectParts: TypeAlias = Annotated[
+    str | None,
+    _option(
+        _TRACES,
+        "--select",
+        metavar="SELECTOR",
+        autocompletion=_selectors,
+        help="Of these, what a selector of 'eval' picks, with all that is below it; it becomes a root. Default: the "
+        "whole trace. Example: --select 'tool:search*'",
+    ),
+]
+DropContent: TypeAlias = Annotated[
+    bool,
+    _option(
+        _RESULTS,
+        "--drop-content",
+        help="Leave out what people and models said: messages, inputs, outputs, documents, messages of errors. Kinds, "
+        "names, models, tokens, times and ids stay.",
     ),
 ]
 Json: TypeAlias = Annotated[

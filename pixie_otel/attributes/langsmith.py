@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["METADATA_PREFIX", "PREFIX", "SPAN_KIND"]
+__all__ = ["INPUT_TOKEN_DETAILS", "METADATA_PREFIX", "OUTPUT_TOKEN_DETAILS", "PREFIX", "SPAN_KIND"]
 
 PREFIX: Final = "langsmith."
 SPAN_KIND: Final = "langsmith.span.kind"
 METADATA_PREFIX: Final = "langsmith.metadata."
+INPUT_TOKEN_DETAILS: Final = "gen_ai.usage.input_token_details"
+OUTPUT_TOKEN_DETAILS: Final = "gen_ai.usage.output_token_details"

@@ -8,7 +8,6 @@ __all__ = [
     "CALL_ID",
     "CALL_TYPE",
     "COST_TOTAL",
-    "OLD_COST_TOTAL",
     "PROVIDER_MODEL",
     "REQUESTER_METADATA",
     "TOOLS",
@@ -19,7 +18,6 @@ __all__ = [
 CALL_ID: Final = "litellm.call_id"
 CALL_TYPE: Final = "litellm.call_type"
 COST_TOTAL: Final = "litellm.cost.total"
-OLD_COST_TOTAL: Final = "gen_ai.cost.total_cost"
 PROVIDER_MODEL: Final = "litellm.provider.model"
 REQUESTER_METADATA: Final = "metadata.requester_metadata"
 TOOLS: Final = "gen_ai.tool"

@@ -13,7 +13,6 @@ __all__ = [
     "INPUTS",
     "MODEL_NAME",
     "MODEL_REQUEST_PARAMETERS",
-    "OPERATION_COST",
     "TOOL_ARGUMENTS",
     "TOOL_RESPONSE",
     "USAGE_DETAILS",
@@ -27,7 +26,6 @@ EVENTS: Final = "events"
 FINAL_RESULT: Final = "final_result"
 INPUTS: Final = "inputs"
 MODEL_REQUEST_PARAMETERS: Final = "model_request_parameters"
-OPERATION_COST: Final = "operation.cost"
 TOOL_ARGUMENTS: Final = "tool_arguments"
 TOOL_RESPONSE: Final = "tool_response"
 USAGE_DETAILS: Final = "gen_ai.usage.details."

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from pixie_otel.errors import InputError
-from pixie_otel.traces.formats import describe_foreign
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.stored import PlainFile, SourceBytes, Spool
 from pixie_otel.traces.unpack import HEAD_BYTES, PackedInput, is_plain, text_chunks
@@ -30,8 +29,8 @@ __all__ = ["Source", "find_sources", "open_source"]
 
 _STDIN: Final = "-"
 _STDIN_NAME: Final = "<stdin>"
-_TRACE_FILE: Final = re.compile(r"\.(?:jsonl|json|ndjson)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
-_SUFFIXES: Final = ".jsonl, .json or .ndjson, also with .gz or .zst"
+_TRACE_FILE: Final = re.compile(r"\.(?:jsonl|json|ndjson|pb|binpb)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
+_SUFFIXES: Final = ".jsonl, .json, .ndjson, .pb or .binpb, also with .gz or .zst"
 # What the shell makes of `<(command)`: a pipe with a name, but one that somebody writes to.
 _DESCRIPTOR: Final = re.compile(r"/dev/fd/\d+|/proc/(?:self|\d+)/fd/\d+")
 
@@ -228,7 +227,7 @@ def _open_plain(source: Source) -> SourceBytes | None:
     except OSError as error:
         file.close()
         raise _unreadable(source.name, error) from error
-    if is_plain(head) and describe_foreign(head) is None:
+    if is_plain(head):
         return SourceBytes(source.name, file, start=0, size=file.size, on_close=file.close)
     file.close()
     return None
@@ -255,9 +254,10 @@ def _copy_text(source: Source, target: Spool, limits: ReadLimits, report: ReadRe
         report.add(Problem(kind, message, source.name))
 
     digest = hashlib.sha256() if source.is_stream else None
+    note = report.source(source.name).note_form
     with _raw(source) as raw:
         try:
-            for chunk in text_chunks(PackedInput(raw, digest), limits, complain):
+            for chunk in text_chunks(PackedInput(raw, digest), limits, complain, note):
                 target.append(chunk)
         except OSError as error:
             complain("read-error", f"reading stopped: {error.strerror or error}; what came before was read")

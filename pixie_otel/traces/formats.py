@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 import struct
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["describe_foreign", "describe_foreign_value"]
+__all__ = ["BinaryForm", "binary_form", "describe_foreign", "describe_foreign_value"]
+
+
+class BinaryForm(StrEnum):
+    """How OTLP is written that is not JSON; the words for a message."""
+
+    MESSAGE = "OTLP protobuf"
+    FRAMED = "the collector file exporter's output in proto format"
+    FRAMED_ZSTD = "the collector file exporter's output with zstd compression (framed messages, no zstd stream)"
+
 
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
@@ -84,14 +94,24 @@ def _describe_binary(head: bytes) -> str | None:
             return words
     if head[_TAR_MAGIC_AT:].startswith(b"ustar"):
         return "a tar archive"
-    if head[4:8] == _ZSTD:
-        return "the collector file exporter's output with zstd compression (framed messages, no zstd stream)"
     if _UTF16_JSON.match(head):
         return "UTF-16 text without a byte order mark"
+    form = binary_form(head)
+    return None if form is None else form.value
+
+
+def binary_form(head: bytes) -> BinaryForm | None:
+    """Say how OTLP is written that is not JSON; None where it is none.
+
+    Args:
+        head: The first few kilobytes, unpacked.
+    """
+    if head[4:8] == _ZSTD:
+        return BinaryForm.FRAMED_ZSTD
     if _is_otlp_protobuf(head):
-        return "OTLP protobuf"
+        return BinaryForm.MESSAGE
     if len(head) > 4 and _is_otlp_protobuf(head[4:]) and struct.unpack_from(">I", head)[0] > 4:
-        return "the collector file exporter's output in proto format"
+        return BinaryForm.FRAMED
     return None
 
 

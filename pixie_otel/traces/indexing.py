@@ -19,20 +19,21 @@ from pixie_otel import attributes as keys
 from pixie_otel.traces import wire
 from pixie_otel.traces.contexts import Contexts
 from pixie_otel.traces.documents import Document, iter_documents
+from pixie_otel.traces.group import Group
 from pixie_otel.traces.ids import TRACE_ID_BYTES, canonical_id
 from pixie_otel.traces.index import SpanIndex
 from pixie_otel.traces.lenient import silence
 from pixie_otel.traces.limits import ReadLimits
-from pixie_otel.traces.lines import Line, iter_lines, looks_like_lines, split_joined
+from pixie_otel.traces.lines import Line, behind_prefix, is_log, iter_lines, looks_like_lines, split_joined
 from pixie_otel.traces.logs import Strays
 from pixie_otel.traces.record import span_digest
 from pixie_otel.traces.report import Problem, ReadReport
 from pixie_otel.traces.salvage import salvage_log, salvage_span
-from pixie_otel.traces.shapes import Group, describe_document, groups
+from pixie_otel.traces.shapes import describe_document, groups
 from pixie_otel.traces.stored import SourceBytes, Spool
 from pixie_otel.traces.stores import InputStore, SalvageStore, Store
 
-__all__ = ["Indexer"]
+__all__ = ["Indexer", "is_written_plainly"]
 
 _SPAN_ID: Final = rb"(?!0{16})[0-9a-f]{16}+"
 _TRACE_ID: Final = rb'\{"traceId":"((?!0{32})[0-9a-f]{32}+)","spanId":"'
@@ -56,6 +57,7 @@ _OTHER_PLAIN_END: Final = re.compile(
 )
 """The same with flags behind it, and as JavaScript's exporter writes it, which leaves nothing out."""
 _END_START: Final = b'}}],"'
+_LOGGED: Final = "lines of a log"
 _BETWEEN: Final = re.compile(rb"\s*,\s*")
 _SOUGHT_BYTES: Final = 64
 
@@ -76,6 +78,8 @@ class Indexer:
         self.salvage = SalvageStore(spool)
         self._limits = limits
         self._report = report
+        self._log_text = 0
+        self._log: tuple[str, bool] | None = None
 
     def read(self, source: SourceBytes) -> None:
         """Read one input; whatever is in it, it ends in the index or in the report.
@@ -84,10 +88,14 @@ class Indexer:
             source: The input, unpacked.
         """
         store = InputStore(source)
+        self._log_text = 0
         if looks_like_lines(source, self._limits):
             for line in iter_lines(source, self._limits, self._report):
                 store.mark(line.number, line.offset)
-                self._read_line(line, source.name, store)
+                self._read_line(line, source, store)
+            if self._log_text:
+                message = f"{self._log_text} lines are a program's text, and no traces; they were left out"
+                self._report.add(Problem("log-text", message, source.name))
         else:
             for document in iter_documents(source, self._limits, self._report):
                 store.mark(document.number, document.offset)
@@ -96,16 +104,36 @@ class Indexer:
                     kind, message = trouble
                     self._report.skip_document(Problem(kind, f"{message}; skipped", source.name, document.number))
 
-    def _read_line(self, line: Line, name: str, store: InputStore) -> None:
+    def _read_line(self, line: Line, source: SourceBytes, store: InputStore) -> None:
+        name = source.name
         trouble = self._read_piece(line, name, store)
         if trouble is None:
             return
         kind, message = trouble
-        if kind == "bad-line" and self._read_parts(line, name, store):
+        if kind == "bad-line" and (self._read_logged(line, name, store) or self._read_parts(line, name, store)):
+            return
+        if kind == "bad-line" and not line.data.startswith((b"{", b"[")) and self._is_log(source):
+            self._log_text += 1
+            self._report.source(name).lines.reject("log-text")
             return
         if kind == "bad-line" and line.last_without_newline:
             kind, message = "torn-last-line", f"the file ends in the middle of a line ({message})"
         self._report.skip_line(Problem(kind, f"{message}; skipped", name, line.number))
+
+    def _read_logged(self, line: Line, name: str, store: InputStore) -> bool:
+        """Read a document behind what a logger put before it; say whether there is one."""
+        document = behind_prefix(line)
+        if document is None or self._read_piece(document, name, store) is not None:
+            return False
+        self._report.source(name).note_form(_LOGGED)
+        return True
+
+    def _is_log(self, source: SourceBytes) -> bool:
+        """Say whether text is to be expected in an input, beside traces."""
+        if self._log is None or self._log[0] != source.name:
+            forms = self._report.source(source.name).forms
+            self._log = source.name, bool(forms) or is_log(source)
+        return self._log[1]
 
     def _read_parts(self, line: Line, name: str, store: InputStore) -> bool:
         """Read a line in which documents run into each other; say whether any of it could be used."""
@@ -242,6 +270,8 @@ class Indexer:
             return _not_otlp(piece.data)
         for group in found:
             self._put_group(group, piece.number, name)
+        for form in sorted({group.form for group in found if group.form}):
+            self._report.source(name).note_form(form)
         return None
 
     def _put_group(self, group: Group, number: int, name: str) -> None:
@@ -252,6 +282,15 @@ class Indexer:
             else:
                 self._report.spans_read += 1
                 self._put_span(record, number, name, group.resource, group.scope)
+
+
+def is_written_plainly(span: bytes) -> bool:
+    """Say whether a span is written as OpenTelemetry's exporters write most, as far as its beginning and end tell.
+
+    Args:
+        span: Its JSON.
+    """
+    return _PLAIN_HEAD.match(span) is not None and (span.endswith(_PLAIN_ENDS) or _ends_plainly(span, 0, len(span)))
 
 
 def _is_common(batch: wire.Batch) -> bool:

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.wire import is_64_bit
 
-__all__ = ["Complain", "Notes", "camel_key", "read_json", "shown", "silence"]
+__all__ = ["SNAKE_KEYS", "Complain", "Notes", "camel_key", "read_json", "shown", "silence"]
 
 Complain: TypeAlias = Callable[[str, str], None]
 """Takes the kind of a problem and what to say about it."""
@@ -28,7 +28,7 @@ _SHOWN: Final = 60
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _TOKENS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 _SNAKE: Final = re.compile(r"_([a-z])")
-_SNAKE_KEYS: Final = frozenset(
+SNAKE_KEYS: Final = frozenset(
     {
         "resource_spans",
         "resource_logs",
@@ -62,6 +62,7 @@ _SNAKE_KEYS: Final = frozenset(
         "bytes_value",
     }
 )
+"""OTLP's keys as those write them who have them from protobuf."""
 
 
 def silence(kind: str, message: str) -> None:
@@ -215,7 +216,7 @@ def _cleaned(document: JsonValue, notes: Notes, *, is_otlp: bool) -> JsonValue:
         pairs = list(container.items())
         container.clear()
         for name, value in pairs:
-            key = camel_key(name) if has_otlp_keys and name in _SNAKE_KEYS else _mended(name, notes)
+            key = camel_key(name) if has_otlp_keys and name in SNAKE_KEYS else _mended(name, notes)
             before = container.get(key)
             if isinstance(before, list) and isinstance(value, list):
                 # Both ways of writing a key in one object: both lists hold records.
@@ -234,7 +235,7 @@ def camel_key(key: str) -> str:
     Args:
         key: A key of a JSON object.
     """
-    return _SNAKE.sub(_capital, key) if key in _SNAKE_KEYS else key
+    return _SNAKE.sub(_capital, key) if key in SNAKE_KEYS else key
 
 
 def _capital(match: re.Match[str]) -> str:

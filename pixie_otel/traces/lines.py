@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pixie_otel.traces.report import ReadReport
     from pixie_otel.traces.stored import SourceBytes
 
-__all__ = ["Line", "iter_lines", "looks_like_lines", "split_joined"]
+__all__ = ["Line", "behind_prefix", "is_log", "iter_lines", "looks_like_lines", "split_joined"]
 
 _NEWLINE: Final = 0x0A
 _BOM: Final = b"\xef\xbb\xbf"
@@ -25,6 +25,12 @@ _PASS_OVER_BYTES: Final = 1024 * 1024
 
 _ONLY_BRACKETS: Final = re.compile(rb"[\[{][\[{\s]*")
 # Within a JSON string the quote would stand behind a backslash.
+_PRETTY_START: Final = re.compile(rb'^\{\r?\n[ \t]+"', re.MULTILINE)
+_LOGGED: Final = re.compile(
+    rb'^[^"{}\n]+(?=\{\s*"(?:resource|(?:resource|scope)_?(?:spans|logs|metrics)|batches|trace_?id|name|context)"\s*:)',
+    re.IGNORECASE | re.MULTILINE,
+)
+_LOOKED_AT_BYTES: Final = 256 * 1024
 _DOCUMENT_START: Final = re.compile(rb'\{\s*"resource_?(?:spans|logs|metrics)"', re.IGNORECASE)
 
 
@@ -100,6 +106,9 @@ def looks_like_lines(source: SourceBytes, limits: ReadLimits) -> bool:
         limits: How long a line or a document may be.
     """
     try:
+        # What a program printed over many lines may stand among its other lines.
+        if _PRETTY_START.search(source.read_at(0, _LOOKED_AT_BYTES)) is not None:
+            return False
         with source.reader() as reader:
             first = b""
             while not first and (raw := reader.readline(limits.max_line_bytes + 1)):
@@ -111,6 +120,30 @@ def looks_like_lines(source: SourceBytes, limits: ReadLimits) -> bool:
     except OSError:
         # Reading it will meet the same error, and report it.
         return True
+
+
+def is_log(source: SourceBytes) -> bool:
+    """Tell whether an input is a program's log, in which traces stand behind what the logger puts before them.
+
+    Args:
+        source: The input.
+    """
+    try:
+        return _LOGGED.search(source.read_at(0, _LOOKED_AT_BYTES)) is not None
+    except OSError:
+        return False
+
+
+def behind_prefix(line: Line) -> Line | None:
+    """Give what stands on a line behind the text that a logger puts before it; ``None`` where that is no document.
+
+    Args:
+        line: A line that is not JSON.
+    """
+    found = _LOGGED.match(line.data)
+    if found is None:
+        return None
+    return Line(line.number, line.offset + found.end(), line.data[found.end() :], line.last_without_newline)
 
 
 def split_joined(line: Line) -> list[Line]:

@@ -23,6 +23,8 @@ __all__ = ["Origin", "SpanRecord", "log_time", "nanoseconds", "read_span", "span
 _UNSET: Final = 0
 _ERROR: Final = 2
 _STATUS_CODES: Final = {"": _UNSET, "UNSET": _UNSET, "OK": 1, "ERROR": _ERROR}
+_REMOTE: Final = 0x300
+"""The bits of a span's flags that say that it is known where the parent is, and that it is elsewhere."""
 _OTEL_KINDS: Final = ("", "internal", "server", "client", "producer", "consumer")
 _OTEL_KIND_NUMBERS: Final = {"UNSPECIFIED": 0, **{kind.upper(): number for number, kind in enumerate(_OTEL_KINDS)}}
 
@@ -136,6 +138,12 @@ class SpanRecord(Struct, gc=False, eq=False, kw_only=True):
     def name(self) -> str:
         """The span's name."""
         return self.span.name or ""
+
+    @property
+    def has_remote_parent(self) -> bool:
+        """Whether its parent is said to be in another process."""
+        written = bytes(self.span.flags).decode(errors="replace").strip('"')
+        return (wire.integer(written) or 0) & _REMOTE == _REMOTE
 
     def wire_bytes(self) -> list[bytes]:
         """Give the JSON of the span and of its logs as it stood, for searching without decoding."""

@@ -28,6 +28,7 @@ class Problem:
         line: The line, counted from 1, where there is one.
         trace_id: The trace it concerns, where known.
         span_id: The span it concerns, where known.
+        fix: What to change, where that is more particular than the kind's own advice.
     """
 
     kind: str
@@ -36,6 +37,7 @@ class Problem:
     line: int | None = None
     trace_id: str | None = None
     span_id: str | None = None
+    fix: str | None = None
 
     @property
     def location(self) -> str:
@@ -44,7 +46,7 @@ class Problem:
 
     def to_json(self) -> JsonObject:
         """Give the problem as a JSON object without the parts that are not known."""
-        optional = {"line": self.line, "trace_id": self.trace_id, "span_id": self.span_id}
+        optional = {"line": self.line, "trace_id": self.trace_id, "span_id": self.span_id, "fix": self.fix}
         known = {name: value for name, value in optional.items() if value is not None}
         return {"kind": self.kind, "message": self.message, "source": self.source, **known}
 
@@ -95,6 +97,7 @@ class SourceReport:
         sha256: The digest of what was given, for inputs that cannot be read again.
         lines: Its lines, where it has one document to the line.
         documents: Its documents, where they span lines.
+        forms: How much in it was written in another form than OTLP's and converted, by what it was.
     """
 
     name: str
@@ -102,13 +105,24 @@ class SourceReport:
     sha256: str | None = None
     lines: Tally = field(default_factory=Tally)
     documents: Tally = field(default_factory=Tally)
+    forms: Counter[str] = field(default_factory=Counter[str])
+
+    def note_form(self, name: str, count: int = 1) -> None:
+        """Count lines or documents that were converted.
+
+        Args:
+            name: What they were.
+            count: How many.
+        """
+        self.forms[name] += count
 
     def to_json(self) -> JsonObject:
         """Give the accounting as a JSON object."""
         digest = {} if self.sha256 is None else {"sha256": self.sha256}
         tallies = {"lines": self.lines, "documents": self.documents}
         counts = {name: tally.to_json() for name, tally in tallies.items() if tally.total}
-        return {"name": self.name, "bytes": self.bytes, **digest, **counts}
+        forms: JsonObject = {"forms": {**self.forms}} if self.forms else {}
+        return {"name": self.name, "bytes": self.bytes, **digest, **counts, **forms}
 
 
 @dataclass(slots=True)

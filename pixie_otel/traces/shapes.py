@@ -8,7 +8,6 @@ exporters), in wrappers (``trace``, ``result``, ``data``), in lists, with keys i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import msgspec
@@ -16,11 +15,20 @@ from msgspec import Raw
 
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.formats import describe_foreign_value
+from pixie_otel.traces.forms import form_of
+from pixie_otel.traces.group import Group
 from pixie_otel.traces.lenient import Complain, Notes, camel_key, read_json, shown, silence
+from pixie_otel.traces.opened import first_byte, opened, whole
 
-__all__ = ["Group", "describe_document", "groups"]
+__all__ = ["describe_document", "groups"]
 
-_WRAPPERS: Final = ("trace", "result", "data", "log", "resourceSpan")
+_WRAPPERS: Final = (
+    *("trace", "result", "data", "log", "resourceSpan"),
+    # Lists of spans and traces: of queries, and of files that MLflow keeps.
+    *("traces", "spans", "span", "project", "edges", "node", "results", "items", "runs"),
+    # What log services put around a line.
+    *("events", "message", "@message", "msg", "line", "textPayload", "jsonPayload", "MESSAGE"),
+)
 _SCOPE_LISTS: Final = ("scopeSpans", "instrumentationLibrarySpans")
 _LOG_LISTS: Final = ("scopeLogs", "instrumentationLibraryLogs")
 _RESOURCE_LISTS: Final = ("resourceSpans", "batches", "resourceLogs")
@@ -33,30 +41,8 @@ _SKETCH_DEPTH: Final = 4
 _SKETCH_ITEMS: Final = 3
 _SKETCH_TEXT: Final = 200
 
-_decode_list: Final = msgspec.json.Decoder(list[Raw]).decode
-_decode_object: Final = msgspec.json.Decoder(dict[str, Raw]).decode
-
 _Fields: TypeAlias = dict[str, list[Raw]]
 """An object's values by key in lowerCamelCase; two of one that stands in it in both ways."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Spans or log records of one resource and scope.
-
-    Attributes:
-        resource: The resource's JSON.
-        scope: The JSON of the instrumentation scope.
-        records: The JSON of each span or log record; of what is no object among them, too.
-        logs: Whether the records are log records.
-        metrics: How many resource entries of metrics or profiles stood there in place of records.
-    """
-
-    resource: bytes = _NULL
-    scope: bytes = _NULL
-    records: tuple[bytes, ...] = ()
-    logs: bool = False
-    metrics: int = 0
 
 
 def groups(data: bytes, complain: Complain) -> list[Group]:
@@ -76,16 +62,17 @@ def groups(data: bytes, complain: Complain) -> list[Group]:
     """
     notes = Notes()
     found: list[Group] = []
-    pending: list[tuple[Raw, int]] = [(_whole(data, notes), 0)]
+    pending: list[tuple[Raw, int]] = [(whole(data, notes), 0)]
     while pending:
         raw, unwrappings = pending.pop()
         inside: Sequence[Raw] = ()
-        match _opened(raw):
+        match opened(raw):
             case list() as items:
                 inside = items
             case dict() as members:
                 fields = _fields(members)
                 here = list(_groups_in(fields, notes)) or ([] if _OTLP_KEYS.isdisjoint(fields) else [Group()])
+                here = here or _converted(members, notes) or _bare_span(fields)
                 found += here
                 if not here and unwrappings < _MAX_UNWRAPPINGS:
                     inside = _unwrapped(fields, notes)
@@ -106,35 +93,7 @@ def describe_document(data: bytes) -> str | None:
     Args:
         data: The document; it is JSON, or nearly.
     """
-    return describe_foreign_value(_sketch(_whole(data, silence), _SKETCH_DEPTH))
-
-
-def _whole(data: bytes, complain: Complain) -> Raw:
-    """Give a document as it lies where it is JSON, else mended."""
-    try:
-        raw = msgspec.json.decode(data, type=Raw)
-        _opened(raw)
-    except (ValueError, RecursionError):
-        return Raw(msgspec.json.encode(read_json(data, complain)))
-    return raw
-
-
-def _opened(raw: Raw) -> list[Raw] | dict[str, Raw] | None:
-    """Give what is in a list or an object; ``None`` for anything else."""
-    first = _first_byte(raw)
-    if first == b"[":
-        return _decode_list(raw)
-    if first != b"{":
-        return None
-    try:
-        return _decode_object(raw)
-    except ValueError:
-        # A key has invalid UTF-8 or half a surrogate pair, which shows only now.
-        return _decode_object(msgspec.json.encode(read_json(bytes(raw), silence, is_otlp=False)))
-
-
-def _first_byte(raw: Raw) -> bytes:
-    return bytes(memoryview(raw)[:1])
+    return describe_foreign_value(_sketch(whole(data, silence), _SKETCH_DEPTH))
 
 
 def _fields(members: dict[str, Raw]) -> _Fields:
@@ -155,9 +114,19 @@ def _groups_in(fields: _Fields, notes: Notes) -> Iterator[Group]:
         yield from _resource(fields, notes)
     elif "spans" in fields and ("scope" in fields or "instrumentationLibrary" in fields):
         yield from _scope(_NULL, fields, "spans", notes)
-    elif _is_span(fields):
-        span = msgspec.json.encode({key: values[-1] for key, values in fields.items()})
-        yield Group(_last(fields, "resource"), _last(fields, "scope"), (span,))
+
+
+def _converted(members: dict[str, Raw], notes: Notes) -> list[Group]:
+    """Give what a document of another tool holds, made into records of OTLP."""
+    form = form_of(members)
+    return [] if form is None else list(form.convert(members, notes)) or [Group(form=form.name)]
+
+
+def _bare_span(fields: _Fields) -> list[Group]:
+    if not _is_span(fields):
+        return []
+    span = msgspec.json.encode({key: values[-1] for key, values in fields.items()})
+    return [Group(_last(fields, "resource"), _last(fields, "scope"), (span,))]
 
 
 def _resource(entry: _Fields, notes: Notes) -> Iterator[Group]:
@@ -175,7 +144,7 @@ def _scope(resource: bytes, entry: _Fields, key: str, notes: Notes) -> Iterator[
 
 def _record(raw: Raw, notes: Notes) -> bytes:
     """Give a record with its keys in lowerCamelCase."""
-    members = _opened(raw)
+    members = opened(raw)
     if not isinstance(members, dict) or all(camel_key(key) == key for key in members):
         return bytes(raw)
     return msgspec.json.encode(read_json(bytes(raw), notes))
@@ -184,7 +153,7 @@ def _record(raw: Raw, notes: Notes) -> bytes:
 def _listed(fields: _Fields, key: str, notes: Notes) -> list[Raw]:
     found: list[Raw] = []
     for raw in fields.get(key, ()):
-        items = _opened(raw)
+        items = opened(raw)
         if isinstance(items, list):
             found += items
         elif raw != Raw(_NULL):
@@ -194,7 +163,7 @@ def _listed(fields: _Fields, key: str, notes: Notes) -> list[Raw]:
 
 def _objects(fields: _Fields, key: str, notes: Notes) -> Iterator[_Fields]:
     for index, raw in enumerate(_listed(fields, key, notes)):
-        members = _opened(raw)
+        members = opened(raw)
         if isinstance(members, dict):
             yield _fields(members)
         else:
@@ -207,7 +176,7 @@ def _last(fields: _Fields, key: str) -> bytes:
 
 def _is_span(fields: _Fields) -> bool:
     return "name" in fields and all(
-        key in fields and _first_byte(fields[key][-1]) == b'"' for key in ("traceId", "spanId")
+        key in fields and first_byte(fields[key][-1]) == b'"' for key in ("traceId", "spanId")
     )
 
 
@@ -215,7 +184,7 @@ def _unwrapped(fields: _Fields, notes: Notes) -> list[Raw]:
     found: list[Raw] = []
     for key in _WRAPPERS:
         for raw in fields.get(key, ()):
-            if _opened(raw) is not None:
+            if opened(raw) is not None:
                 found.append(raw)
             elif (inner := _written(raw, notes)) is not None:
                 found.append(inner)
@@ -228,13 +197,13 @@ def _written(raw: Raw, notes: Notes) -> Raw | None:
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return None
     try:
-        return _whole(text.strip().encode(), notes)
+        return whole(text.strip().encode(), notes)
     except (ValueError, RecursionError):
         return None
 
 
 def _shown(raw: Raw) -> str:
-    match _opened(raw):
+    match opened(raw):
         case list() as items:
             return shown([True for _ in items])
         case dict() as members:
@@ -245,7 +214,7 @@ def _shown(raw: Raw) -> str:
 
 def _sketch(raw: Raw, depth: int) -> JsonValue:
     """Give the beginning of a document, enough to tell what it is."""
-    match _opened(raw):
+    match opened(raw):
         case list() as items:
             return [_sketch(item, depth - 1) for item in items[:_SKETCH_ITEMS]] if depth else []
         case dict() as members:

@@ -1,5 +1,6 @@
 """From what an input holds to its text: gzip and zstd unpacked, UTF-16 and UTF-32 turned into UTF-8, all within caps.
 
+So is what is no text but OTLP all the same, and what a container's runtime wrapped.
 Everything is a stream of chunks. Damage ends the stream with a complaint; what came before it is kept.
 """
 
@@ -11,10 +12,11 @@ import io
 import itertools
 import sys
 import zlib
-from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 from pixie_otel.errors import MissingExtraError
-from pixie_otel.traces.formats import describe_foreign
+from pixie_otel.traces.containers import container_form, unwrapped
+from pixie_otel.traces.formats import BinaryForm, binary_form, describe_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +25,22 @@ if TYPE_CHECKING:
 
     from pixie_otel.traces.limits import ReadLimits
 
-__all__ = ["HEAD_BYTES", "Complain", "PackedInput", "foreign_message", "is_plain", "text_chunks"]
+__all__ = [
+    "HEAD_BYTES",
+    "Complain",
+    "NoteForm",
+    "PackedInput",
+    "foreign_message",
+    "is_plain",
+    "text_chunks",
+    "zstd_library",
+]
 
 HEAD_BYTES: Final = 4096
 """How much of the beginning tells what an input is."""
 
 _CHUNK: Final = 128 * 1024
+_MOST_LEVELS: Final = 3
 _RATIO_GRACE: Final = 64 * 1024 * 1024
 _WINDOW_LOG_MAX: Final = 27
 """128 MiB, what the `zstd` command accepts unless told otherwise."""
@@ -49,6 +61,14 @@ class Complain(Protocol):
 
     def __call__(self, kind: str, message: str) -> None:
         """Report a problem."""
+        ...
+
+
+class NoteForm(Protocol):
+    """What is told in which form other than OTLP JSON an input was written: what it is, and how often."""
+
+    def __call__(self, name: str, count: int = 1) -> None:
+        """Note a form."""
         ...
 
 
@@ -102,42 +122,59 @@ def is_plain(head: bytes) -> bool:
     Args:
         head: Its first `HEAD_BYTES`.
     """
-    return _packing(head) is None and _encoding(head) is None
+    return (
+        _packing(head) is None
+        and _encoding(head) is None
+        and describe_foreign(head) is None
+        and container_form(head) is None
+    )
 
 
-def text_chunks(packed: PackedInput, limits: ReadLimits, complain: Complain) -> Iterator[bytes]:
+def text_chunks(packed: PackedInput, limits: ReadLimits, complain: Complain, note: NoteForm) -> Iterator[bytes]:
     """Give the UTF-8 text of an input in chunks; nothing, and a complaint, where it is no text.
 
     Args:
         packed: The input as it was given.
         limits: How much it may unpack to.
         complain: Told of damage, caps and foreign formats.
+        note: Told what it was made of, where that was not text.
 
     Raises:
         MissingExtraError: It is zstd, and the library for that is not installed.
     """
     reader = io.BufferedReader(packed, _CHUNK)
-    packing = _packing(reader.peek(HEAD_BYTES))
-    if packing == "gzip":
-        chunks = _gunzip(reader, complain)
-    elif packing == "zstd":
-        chunks = _unzstd(reader, complain)
-    else:
-        chunks = iter(lambda: reader.read(_CHUNK), b"")
+    chunks: Iterator[bytes] = iter(lambda: reader.read(_CHUNK), b"")
     head, chunks = _with_head(_capped(chunks, packed, limits, complain))
-    if packing is not None and (inner := _packing(head)) is not None:
-        complain(
-            "nested-compression",
-            f"what is packed in the {packing} data is {inner} data again, and only one level is unpacked; "
-            f"unpack it once and give the result",
-        )
-        return
+    level = 0
+    while (packing := _packing(head)) is not None:
+        level += 1
+        if level > _MOST_LEVELS:
+            complain(
+                "nested-compression",
+                f"it is packed more than {_MOST_LEVELS} times, {packing} data last; unpack it and give the result",
+            )
+            return
+        unpacked = _gunzip(_Chunks(chunks), complain) if packing == "gzip" else _unzstd(_Chunks(chunks), complain)
+        head, chunks = _with_head(_capped(unpacked, packed, limits, complain))
     if (encoding := _encoding(head)) is not None:
         head, chunks = _with_head(_transcode(chunks, encoding, complain))
-    if (foreign := describe_foreign(head)) is not None:
+    binary = binary_form(head)
+    if binary is not None:
+        note(binary.value)
+        yield from _lines_of(chunks, binary, limits, complain)
+    elif (foreign := describe_foreign(head)) is not None:
         complain("foreign-format", foreign_message(foreign))
-        return
-    yield from chunks
+    elif (container := container_form(head)) is not None:
+        yield from unwrapped(chunks, limits, lambda count: note(container, count))
+    else:
+        yield from chunks
+
+
+def _lines_of(chunks: Iterator[bytes], form: BinaryForm, limits: ReadLimits, complain: Complain) -> Iterator[bytes]:
+    # Few inputs are of this form, and reading it takes libraries that are slow to load.
+    from pixie_otel.traces.binary import json_lines
+
+    return json_lines(chunks, form, limits, complain)
 
 
 def foreign_message(foreign: str) -> str:
@@ -147,6 +184,27 @@ def foreign_message(foreign: str) -> str:
         foreign: What it is.
     """
     return f"this is {foreign}, not OTLP JSON; give traces as OTLP JSON (.jsonl or .json, also as .gz or .zst)"
+
+
+class _Chunks(io.RawIOBase):
+    """Chunks as a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        super().__init__()
+        self._chunks = chunks
+        self._held = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        if not self._held:
+            self._held = next(self._chunks, b"")
+        target = memoryview(buffer)
+        length = min(len(target), len(self._held))
+        target[:length] = self._held[:length]
+        self._held = self._held[length:]
+        return length
 
 
 def _packing(head: bytes) -> str | None:
@@ -191,7 +249,8 @@ def _capped(chunks: Iterator[bytes], packed: PackedInput, limits: ReadLimits, co
         yield chunk
 
 
-def _gunzip(reader: BinaryIO, complain: Complain) -> Iterator[bytes]:
+def _gunzip(packed: io.RawIOBase, complain: Complain) -> Iterator[bytes]:
+    reader: BinaryIO = io.BufferedReader(packed, _CHUNK)
     with gzip.GzipFile(fileobj=reader) as unpacked:
         while True:
             try:
@@ -207,7 +266,12 @@ def _gunzip(reader: BinaryIO, complain: Complain) -> Iterator[bytes]:
             yield chunk
 
 
-def _unzstd(reader: BinaryIO, complain: Complain) -> Iterator[bytes]:
+def zstd_library() -> Any:  # noqa: ANN401 - a module
+    """Give the library for zstd: Python's own, or the one that brings it to older versions.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd
@@ -215,7 +279,12 @@ def _unzstd(reader: BinaryIO, complain: Complain) -> Iterator[bytes]:
             from backports import zstd
     except ImportError as error:
         raise MissingExtraError("Reading zstd-compressed files", "zstd") from error
+    return zstd
 
+
+def _unzstd(packed: io.RawIOBase, complain: Complain) -> Iterator[bytes]:
+    zstd = zstd_library()
+    reader: BinaryIO = io.BufferedReader(packed, _CHUNK)
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG_MAX}
     frame = zstd.ZstdDecompressor(options=options)
     data = reader.read(_CHUNK)

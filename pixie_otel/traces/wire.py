@@ -85,6 +85,7 @@ class WireSpan(Struct, gc=False, rename="camel"):
     status: WireStatus | None = None
     dropped_attributes_count: int | str | None = 0
     dropped_events_count: int | str | None = 0
+    flags: Raw = _NULL
 
 
 class WireHead(Struct, gc=False, rename="camel"):

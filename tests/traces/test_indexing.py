@@ -70,11 +70,9 @@ class TestLines:
 
     def test_what_a_line_is_instead_is_said(self) -> None:
         """Where it is known."""
-        console = compact({"name": "a", "context": {"trace_id": "0x1", "span_id": "0x2"}, "kind": "x"})
+        dataset = compact({"messages": [{"role": "user", "content": "hi"}]})
 
-        assert read(PLAIN + console).problem("not-otlp").message == (
-            "this is ConsoleSpanExporter output, not OTLP JSON; skipped"
-        )
+        assert read(PLAIN + dataset).problem("not-otlp").message == ("this is a chat dataset, not OTLP JSON; skipped")
 
     def test_nothing_is_said_of_the_parts_of_a_line_that_is_lost(self) -> None:
         """One bad line is one problem."""

@@ -126,10 +126,22 @@ class TestGzip:
         assert "max_decompressed_bytes" in report.problems[0].message
 
     @pytest.mark.parametrize("inner", [gzip.compress, zstd.compress])
-    def test_a_second_level_is_refused(self, tmp_path: Path, inner: Callable[[bytes], bytes]) -> None:
-        """Only one level is unpacked."""
+    def test_what_is_packed_twice_is_unpacked_twice(self, tmp_path: Path, inner: Callable[[bytes], bytes]) -> None:
+        """A rotated file that was packed already is packed again by who collects it."""
         path = tmp_path / "a.jsonl.gz.gz"
         path.write_bytes(gzip.compress(inner(LINE)))
+        report = ReadReport()
+
+        assert read(path, report) == LINE
+        assert not kinds(report)
+
+    def test_a_fourth_level_is_refused(self, tmp_path: Path) -> None:
+        """Nobody packs so often, and what is packed for ever would be unpacked for ever."""
+        data = LINE
+        for _ in range(4):
+            data = gzip.compress(data)
+        path = tmp_path / "a.jsonl.gz"
+        path.write_bytes(data)
         report = ReadReport()
 
         assert read(path, report) == b""
@@ -205,15 +217,17 @@ class TestZstd:
         assert len(read(path, report)) <= 65 * MIB
         assert kinds(report) == ["compression-bomb"]
 
-    def test_the_collectors_framed_zstd_is_named(self, tmp_path: Path) -> None:
-        """Messages packed one by one behind their lengths are no zstd stream, and that is said."""
+    def test_the_collectors_framed_zstd_is_unpacked(self, tmp_path: Path) -> None:
+        """Messages packed one by one behind their lengths are no zstd stream, and are read all the same."""
         message = zstd.compress(LINE)
         path = tmp_path / "data.json.zst"
-        path.write_bytes(len(message).to_bytes(4, "big") + message)
+        path.write_bytes((len(message).to_bytes(4, "big") + message) * 2)
         report = ReadReport()
 
-        assert read(path, report) == b""
-        assert "collector file exporter" in report.problems[0].message
+        assert read(path, report) == LINE * 2
+        assert not report.problems
+        (form,) = report.source(str(path)).forms
+        assert "collector file exporter" in form
 
     def test_without_the_library_the_command_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The message is what to type."""
