@@ -65,12 +65,6 @@ def _evaluator_names(incomplete: str) -> list[str]:
     return [name for name in BUILTINS if name.lower().startswith(incomplete.lower())]
 
 
-def _problem_kinds(incomplete: str) -> list[str]:
-    from pixie_otel.traces.findings.kinds import KINDS
-
-    return [name for name in ("any", "note", "warning", "error", *KINDS) if name.startswith(incomplete)]
-
-
 def _selectors(incomplete: str) -> list[str]:
     from pixie_otel.traces.selector_steps import FIELDS
 
@@ -329,7 +323,6 @@ FailOn: TypeAlias = Annotated[
         _PROBLEMS,
         "--fail-on",
         metavar="KIND",
-        autocompletion=_problem_kinds,
         help="End with exit code 1 where a kind of problem is found: its name, or error, warning (errors too), any. "
         "Repeatable. Default: none. Example: --fail-on content-off",
     ),

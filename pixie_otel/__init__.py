@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     from pixie_otel.runs.interrupted import Interrupted
     from pixie_otel.runs.run import Run
     from pixie_otel.runs.store import find_run
+    from pixie_otel.traces.conversation import Conversation
+    from pixie_otel.traces.conversations import conversations
     from pixie_otel.traces.filters import TraceFilter
+    from pixie_otel.traces.findings import find_problems
     from pixie_otel.traces.limits import ReadLimits
     from pixie_otel.traces.messages import (
         AssistantMessage,
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
     )
     from pixie_otel.traces.reader import TraceReader, read_traces
     from pixie_otel.traces.report import Problem, ReadReport
-    from pixie_otel.traces.selectors import as_evaluable, last_llm_call, llm_calls, root
+    from pixie_otel.traces.selectors import Selector, as_evaluable, last_llm_call, llm_calls, root, select
     from pixie_otel.traces.spans import (
         AgentSpan,
         Document,
@@ -84,6 +87,7 @@ __all__ = [
     "AssistantMessage",
     "AutoevalsAdapter",
     "ConfigError",
+    "Conversation",
     "Document",
     "EmbeddingSpan",
     "Evaluable",
@@ -117,6 +121,7 @@ __all__ = [
     "RetrieverSpan",
     "Run",
     "ScoreThreshold",
+    "Selector",
     "SkipEvaluation",
     "SystemMessage",
     "TestCase",
@@ -138,10 +143,12 @@ __all__ = [
     "build_tree",
     "capture_traces",
     "collapse_named_data",
+    "conversations",
     "eval_cases",
     "eval_traces",
     "evaluate",
     "evaluate_sync",
+    "find_problems",
     "find_run",
     "flush",
     "get_config",
@@ -152,6 +159,7 @@ __all__ = [
     "read_traces",
     "remove_handler",
     "root",
+    "select",
     "shutdown",
     "start_observation",
     "stats",
@@ -164,6 +172,7 @@ _MODULES = {
     "AssistantMessage": "pixie_otel.traces.messages",
     "AutoevalsAdapter": "pixie_otel.evals.evaluators.heuristics",
     "ConfigError": "pixie_otel.errors",
+    "Conversation": "pixie_otel.traces.conversation",
     "Document": "pixie_otel.traces.spans",
     "EmbeddingSpan": "pixie_otel.traces.spans",
     "Evaluable": "pixie_otel.evaluable",
@@ -197,6 +206,7 @@ _MODULES = {
     "RetrieverSpan": "pixie_otel.traces.spans",
     "Run": "pixie_otel.runs.run",
     "ScoreThreshold": "pixie_otel.evals.evaluation",
+    "Selector": "pixie_otel.traces.selectors",
     "SkipEvaluation": "pixie_otel.errors",
     "SystemMessage": "pixie_otel.traces.messages",
     "TestCase": "pixie_otel.evaluable",
@@ -218,10 +228,12 @@ _MODULES = {
     "build_tree": "pixie_otel.traces.tree",
     "capture_traces": "pixie_otel.tracing.capture",
     "collapse_named_data": "pixie_otel.evaluable",
+    "conversations": "pixie_otel.traces.conversations",
     "eval_cases": "pixie_otel.runs.eval_traces",
     "eval_traces": "pixie_otel.runs.eval_traces",
     "evaluate": "pixie_otel.evals.evaluate",
     "evaluate_sync": "pixie_otel.evals.evaluate",
+    "find_problems": "pixie_otel.traces.findings",
     "find_run": "pixie_otel.runs.store",
     "flush": "pixie_otel.tracing.setup",
     "get_config": "pixie_otel.config",
@@ -232,6 +244,7 @@ _MODULES = {
     "read_traces": "pixie_otel.traces.reader",
     "remove_handler": "pixie_otel.tracing.dispatch",
     "root": "pixie_otel.traces.selectors",
+    "select": "pixie_otel.traces.selectors",
     "shutdown": "pixie_otel.tracing.setup",
     "start_observation": "pixie_otel.tracing.observation",
     "stats": "pixie_otel.tracing.setup",

@@ -7,6 +7,7 @@ from pixie_otel.evals.case import Case
 from pixie_otel.evals.evaluation import Failure, FailureKind
 from pixie_otel.evals.expectations import Expectations
 from pixie_otel.traces.findings import TraceFindings
+from pixie_otel.traces.findings.kinds import Weight, kind_of
 from pixie_otel.traces.judged_run import judged_root
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.selectors import Picked, Selector
@@ -35,7 +36,7 @@ def trace_cases(
     try:
         found = selector.pick(trace)
     except ObservationError as error:
-        why = _explained(trace, selector) if explain and selector.chain is not None else str(error)
+        why = _explained(trace, selector) if explain else str(error)
         failure = Failure(FailureKind.OBSERVATION, why, type(error).__name__)
         return [_case(trace, trace.trace_id, None, None, findings=findings, failure=failure)]
     if selector.single:
@@ -52,7 +53,7 @@ def trace_cases(
 
 
 def _explained(trace: Trace, selector: Selector) -> str:
-    return f"{selector.text} matches nothing: {'; '.join(str(selector.explain(trace)).splitlines())}"
+    return f"{selector.text} matches nothing: {'; '.join(selector.explain(trace).splitlines())}"
 
 
 def _trace_id_of(trace: Trace, span: ObserveSpan) -> str:
@@ -74,7 +75,7 @@ def _case(
     span = trace.roots[0].span if picked is None else picked.span
     evaluable = None if picked is None else picked.evaluable
     if evaluable is not None and expectations is not None:
-        row = next(filter(None, (expectations.match(trace_id, evaluable) for trace_id in trace.trace_ids)), None)
+        row = expectations.match(_trace_id_of(trace, span), evaluable, trace.trace_ids)
         evaluable = evaluable if row is None else row.apply(evaluable)
     return Case(
         id=case_id,
@@ -93,6 +94,7 @@ def _case(
 def _findings(trace: Trace, picked: Picked | None, findings: TraceFindings) -> list[Problem]:
     """Give what is wrong with the observations that a case rests on; what stands for the run rests on all of them."""
     top = judged_root(trace.roots)
-    if picked is None or (top is not None and top.span.span_id == picked.span.span_id):
-        return findings.problems()
-    return findings.about(picked.span)
+    is_whole = picked is None or (top is not None and top.span.span_id == picked.span.span_id)
+    found = findings.problems() if picked is None or is_whole else findings.about(picked.span)
+    # What is dealt with changes no result.
+    return [problem for problem in found if kind_of(problem.kind).weight is not Weight.NOTE]

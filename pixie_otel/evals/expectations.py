@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -113,14 +113,15 @@ class Expectations:
         """Say how many rows count."""
         return len(self._rows)
 
-    def match(self, trace_id: str | None, evaluable: Evaluable) -> Expectation | None:
-        """Find the row for a case: by its trace, else by its input.
+    def match(self, trace_id: str | None, evaluable: Evaluable, others: Iterable[str] = ()) -> Expectation | None:
+        """Find the row for a case: by its trace, else by another one of its conversation, else by its input.
 
         Args:
             trace_id: The trace's id, where there is a trace.
             evaluable: What is judged.
+            others: The ids of the other traces of its conversation.
         """
-        for key in _case_keys(trace_id, evaluable):
+        for key in _case_keys(trace_id, evaluable, others):
             if key in self._rows:
                 self._used.add(key)
                 return self._rows[key]
@@ -199,9 +200,10 @@ def _from_text(text: str) -> JsonValue:
     return _from_text(value) if isinstance(value, str) else value
 
 
-def _case_keys(trace_id: str | None, evaluable: Evaluable) -> Iterator[_Key]:
+def _case_keys(trace_id: str | None, evaluable: Evaluable, others: Iterable[str]) -> Iterator[_Key]:
     if trace_id is not None:
         yield _trace_key(trace_id)
+    yield from map(_trace_key, others)
     if not evaluable.eval_input:
         return
     first = evaluable.eval_input[0].value

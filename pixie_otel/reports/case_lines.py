@@ -58,6 +58,8 @@ def case_lines(result: CaseResult, width: int, style: Style, *, verbose: bool = 
             continue
         if verbose or needs_a_look(item):
             yield from _reason(_finding(item, verbose=verbose), width, verbose=verbose)
+    for problem in result.case.problems if verbose else ():
+        yield from _reason(printable(f"! {problem.kind}: {problem.message}"), width, verbose=verbose)
 
 
 def needs_a_look(item: EvaluationResult) -> bool:

@@ -83,6 +83,7 @@ def run_report(run: Run, board: CaseBoard, view: ReportView) -> Iterator[str]:
     yield from _failure_groups(run.summary, view)
     yield ""
     yield from _every_case(run, view) if view.verbose else _first_cases(board, view)
+    yield from _flags(run.summary, view)
     yield from problem_lines(problems_of_run(run), view.width, view.style, verbose=view.verbose)
     yield ""
     yield f"Results: {printable(_shown_path(run.path))}"
@@ -108,7 +109,8 @@ def _painted_verdict(line: str, exit_code: int, style: Style) -> str:
 
 def _intake(run: Run) -> str:
     counts = cast("Mapping[str, int]", run.manifest.counts)
-    noun = "trace" if run.manifest.reading is not None else "case"
+    per = run.manifest.settings.get("per", "trace")
+    noun = str(per) if run.manifest.reading is not None else "case"
     # What was piped in has no size.
     files = sum(item.size is not None for item in run.manifest.inputs)
     where = f" in {counted(files, 'file')}" if files else ""
@@ -117,7 +119,7 @@ def _intake(run: Run) -> str:
     if run.manifest.status is not RunStatus.FINISHED:
         return f"{counted(read, noun)}{where} until then: {counted(run.summary.cases, 'case')} judged."
     taken = "all judged" if read == judged and read else f"{judged} judged"
-    if noun == "trace" and run.summary.cases != judged:
+    if noun != "case" and run.summary.cases != judged:
         taken += f" as {counted(run.summary.cases, 'case')}"
     return f"{counted(read, noun)}{where}: {', '.join([taken, *left_out])}."
 
@@ -156,10 +158,24 @@ def _failure_groups(summary: Summary, view: ReportView) -> Iterator[str]:
     for group in groups:
         who = f"{printable(group.evaluator)}, " if group.evaluator else ""
         said = f"{group.count}x {who}{group.kind.value}: {printable(group.message)}"
-        yield from wrapped(said, view.width, indent="  ", most=None if view.verbose else 3)
+        yield from wrapped(said, view.width, indent="  ", most=None if view.verbose else 6)
     others = total - sum(group.count for group in groups)
     if others:
         yield f"  … and {others} more"
+
+
+def _flags(summary: Summary, view: ReportView) -> Iterator[str]:
+    """Say how many cases rest on traces that have something wrong with them, and with what."""
+    if not summary.flagged:
+        return
+    kinds = list(summary.flags.items())
+    shown = kinds if view.verbose else kinds[:_MOST_GROUPS]
+    said = ", ".join(f"{printable(kind)} x{count}" for kind, count in shown)
+    others = f" and {len(kinds) - len(shown)} more kinds" if len(kinds) > len(shown) else ""
+    rest = "1 case rests on a trace" if summary.flagged == 1 else f"{summary.flagged} cases rest on traces"
+    yield ""
+    text = f"{rest} with something missing or wrong: {said}{others}. 'pixie-otel doctor PATH' tells what to change."
+    yield from wrapped(text, view.width, hanging="")
 
 
 def _first_cases(board: CaseBoard, view: ReportView) -> Iterator[str]:

@@ -106,9 +106,10 @@ class Assembly:
         contexts: dict[int, tuple[Entry, int]] = {}
         entry_of = self._indexer.contexts.entry
         for offset, length, context in places:
-            entry = entry_of(context)
-            if context not in contexts:
-                contexts[context] = entry, offset
+            known = contexts.get(context)
+            if known is None:
+                known = contexts[context] = entry_of(context), offset
+            entry = known[0]
             data = entry.store.pread(offset, length)
             if entry.origin.logs:
                 batch = entry.origin.source, entry.store.line_of(offset)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.tree import Linkable, Links
@@ -12,6 +12,21 @@ __all__ = ["Checkable", "trace_problems"]
 
 _SKEW_NANO: Final = 1_000_000
 """A child that starts less than a millisecond before its parent is within what clocks of one machine differ by."""
+
+
+class _Odd(NamedTuple):
+    """The positions of spans that have something of their own."""
+
+    timeless: list[int]
+    endless: list[int]
+    skewed: list[int]
+    dropped: list[int]
+
+    def of_times(self) -> Iterator[tuple[str, list[int], str]]:
+        """Give kind, positions and words of everything about times."""
+        yield "missing-time", self.timeless, "without a start time"
+        yield "unfinished-span", self.endless, "without an end time"
+        yield "clock-skew", self.skewed, "with an end before its start, or a start before its parent's"
 
 
 class Checkable(Linkable, Protocol):
@@ -40,7 +55,7 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
     Returns:
         One problem a kind, with how many spans it concerns and the first of them.
     """
-    timeless, skewed, dropped = _odd(spans, links)
+    odd = _odd(spans, links)
     found: list[Problem] = []
 
     def add(kind: str, positions: Sequence[int], message: str) -> None:
@@ -48,8 +63,13 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
         text = f"{message} (first: {first.name!r} {first.span_id})"
         found.append(Problem(kind, text, source, trace_id=trace_id, span_id=first.span_id))
 
-    if orphans := links.orphans:
+    remote = [at for at in links.orphans if getattr(spans[at], "has_remote_parent", False)]
+    elsewhere = set(remote)
+    if orphans := [at for at in links.orphans if at not in elsewhere]:
         add("orphan-span", orphans, f"{_spans(orphans)} of {len(spans)} with a parent that is not in the input")
+    if remote:
+        message = f"{_spans(remote)} of {len(spans)} with a parent in another process that is not in the input"
+        add("remote-parent", remote, message)
     if links.self_parents:
         add("self-parent", links.self_parents, f"{_spans(links.self_parents)} named as their own parent")
     if links.cut:
@@ -58,11 +78,10 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
         add("several-roots", links.roots, f"the trace has {len(links.roots)} roots")
     if orphans and len(orphans) == len(links.roots):
         add("missing-root", orphans, "the trace has no true root: its top span is not in the input")
-    if timeless:
-        add("missing-time", timeless, f"{_spans(timeless)} without a start time")
-    if skewed:
-        add("clock-skew", skewed, f"{_spans(skewed)} with an end before its start, or a start before its parent's")
-    if dropped:
+    for kind, positions, said in odd.of_times():
+        if positions:
+            add(kind, positions, f"{_spans(positions)} {said}")
+    if dropped := odd.dropped:
         total = sum(spans[at].dropped_attributes for at in dropped)
         add(
             "dropped-attributes",
@@ -77,20 +96,18 @@ def _spans(positions: Sequence[int]) -> str:
     return "1 span" if len(positions) == 1 else f"{len(positions)} spans"
 
 
-def _odd(spans: Sequence[Checkable], links: Links) -> tuple[list[int], list[int], list[int]]:
-    """Find the spans without a start, those at odds with the clock, and those that lost attributes."""
-    timeless: list[int] = []
-    skewed: list[int] = []
-    dropped: list[int] = []
+def _odd(spans: Sequence[Checkable], links: Links) -> _Odd:
+    """Find the spans whose times are missing or at odds with others, and those that lost attributes."""
+    odd = _Odd([], [], [], [])
     for at, (span, parent) in enumerate(zip(spans, links.parents, strict=True)):
-        start = span.start_time_unix_nano
+        start, end = span.start_time_unix_nano, span.end_time_unix_nano
         if not start:
-            timeless.append(at)
+            odd.timeless.append(at)
         # In order of start, only a parent that stands behind its child starts later.
-        elif 0 < span.end_time_unix_nano < start or (
-            parent > at and start + _SKEW_NANO < spans[parent].start_time_unix_nano
-        ):
-            skewed.append(at)
+        elif 0 < end < start or (parent > at and start + _SKEW_NANO < spans[parent].start_time_unix_nano):
+            odd.skewed.append(at)
+        if start and not end:
+            odd.endless.append(at)
         if span.dropped_attributes:
-            dropped.append(at)
-    return timeless, skewed, dropped
+            odd.dropped.append(at)
+    return odd

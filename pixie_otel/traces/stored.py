@@ -47,6 +47,7 @@ class PlainFile:
         self._path = Path(path)
         self._file: BinaryIO | None = self._path.open("rb", buffering=0)
         self._identity = _identity(self._file)
+        self._descriptor = None if sys.platform == "win32" else self._file.fileno()
         self.size = os.fstat(self._file.fileno()).st_size
         """The size when it was opened."""
 
@@ -56,6 +57,9 @@ class PlainFile:
         Raises:
             InputError: The file was closed, and another one has taken its place.
         """
+        # Most reads of all come here, a span each.
+        if self._descriptor is not None:
+            return os.pread(self._descriptor, length, offset)
         if self._file is not None:
             return _read_at(self._file, offset, length)
         with self._path.open("rb", buffering=0) as file:
@@ -70,6 +74,7 @@ class PlainFile:
 
     def close(self) -> None:
         """Let go of the file; reading again opens it for that read."""
+        self._descriptor = None
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -72,6 +72,39 @@ class TestExitCodes:
         assert "2 skipped" in done.out
 
 
+class TestSelection:
+    """What is judged of the traces."""
+
+    def test_a_mistake_in_a_selector_is_shown(self, pixie: Pixie, traces: Path) -> None:
+        """With a mark below it, before anything is read."""
+        done = pixie("eval", traces, "--select", "kind:llm undr agent:x")
+
+        assert done.code == 2
+        assert "'undr' is no term (did you mean under?)\n  kind:llm undr agent:x\n           ^\n" in done.err
+
+    def test_what_matched_nothing_is_explained(self, pixie: Pixie, traces: Path) -> None:
+        """Each reason once and whole, with how many traces it is of; in JSON, where the failures are."""
+        asked = ("eval", traces, "--select", "agent:agent > kind:llm > tool:search", "--explain")
+        done = pixie(*asked)
+
+        assert done.code == 4
+        assert (
+            "2x observation: agent:agent > kind:llm > tool:search matches nothing: agent:agent: 1 of 2; > kind:llm: "
+            "1 of 1; > tool:search: none of 0; nothing lies directly below 'ChatCompletion'"
+        ) in " ".join(done.out.split())
+        assert "nothing lies directly below" in json.dumps(json.loads(pixie(*asked, "--json").out))
+        assert "nothing lies directly below" not in pixie(*asked[:-1]).out
+
+    def test_conversations(self, pixie: Pixie, folder: Path) -> None:
+        """The report counts conversations where these are judged."""
+        spans = [agent(n, trace=n, attributes={"session.id": "s"}) for n in (1, 2)]
+        path = write(folder / "t.jsonl", line(*spans))
+
+        assert "1 conversation in 1 file: all judged." in pixie("eval", path, "--per", "conversation").out
+        assert "2 traces in 1 file: all judged." in pixie("eval", path).out
+        assert pixie("eval", path, "--per", "day").code == 2
+
+
 class TestOptions:
     """What can be asked for."""
 

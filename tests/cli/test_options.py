@@ -30,7 +30,7 @@ def test_the_defaults_are_those_of_python() -> None:
     said = {param.name: param.help for param in GROUP.commands["eval"].params}
     parameters = inspect.signature(eval_traces).parameters
 
-    for name in ("timeout", "concurrency", "pct", "allow_errors", "select", "seed"):
+    for name in ("timeout", "concurrency", "pct", "allow_errors", "select", "per", "seed"):
         default = parameters[name].default
         assert f"Default: {f'{default:g}' if isinstance(default, int | float) else default}." in said[name]
     assert f"Default: {ReadLimits().max_line_bytes} " in said["max_line_bytes"]
@@ -40,6 +40,7 @@ def test_values_complete() -> None:
     """Names of evaluators and selectors complete in a shell, whatever their case."""
     assert options._evaluator_names("exact") == ["ExactMatch"]
     assert options._selectors("l") == ["last_llm_call", "llm_calls"]
+    assert options._selectors("a") == ["agent:", "attr:"]
 
 
 def test_all_options_are_listed() -> None:

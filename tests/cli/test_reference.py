@@ -18,5 +18,5 @@ def test_fits_a_terminal() -> None:
     """No line of any help is longer than 80 columns."""
     blocks = reference().split("```")[1::2]
 
-    assert len(blocks) == 6
+    assert len(blocks) == 8
     assert all(len(line) <= 80 for block in blocks for line in block.splitlines())

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from checked_traces import TRACE_ID, agent, llm, says
 from told_calls import alone, answered
 
-from pixie_otel.errors import ObservationError
 from pixie_otel.evals.cases import trace_cases
 from pixie_otel.evals.evaluation import FailureKind
 from pixie_otel.evals.expectations import Expectations
 from pixie_otel.evaluable import UNSET
 from pixie_otel.traces.conversation import Conversation
 from pixie_otel.traces.report import Problem
-from pixie_otel.traces.selectors import Picked, Selector, last_llm_call, parse_selector, root
+from pixie_otel.traces.selectors import last_llm_call, parse_selector, root
 from pixie_otel.traces.trace import Trace
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def test_a_case_of_a_root() -> None:
     assert (case.id, case.name, case.trace_id, case.span_id) == (TRACE_ID, "answer", TRACE_ID, agent().span_id)
     assert (case.evaluable, case.trace, case.session_id) == (root(trace), trace, "s")
     assert case.start_time_unix_nano == agent().start_time_unix_nano
-    assert [problem.kind for problem in case.problems] == ["odd"]
+    assert case.problems[0].kind == "odd"
     assert case.failure is None
 
 
@@ -84,18 +83,6 @@ def test_nothing_selected_is_explained() -> None:
     )
 
 
-def test_a_selector_of_a_function_explains_nothing() -> None:
-    """It fails in its own words."""
-
-    def pick(_: Trace) -> list[Picked]:
-        raise ObservationError("not here")
-
-    (case,) = trace_cases(run(), Selector("mine", pick), explain=True)
-
-    assert case.failure is not None
-    assert case.failure.message == "not here"
-
-
 def test_cases_of_a_conversation(tmp_path: Path) -> None:
     """The whole is named by its first trace, and expected by the id of any; a part by the trace that it is of."""
     rows = tmp_path / "expectations.jsonl"
@@ -109,6 +96,28 @@ def test_cases_of_a_conversation(tmp_path: Path) -> None:
     assert [(part.id, part.trace_id) for part in parts] == [
         (f"{number:032x}:{number:016x}", f"{number:032x}") for number in (1, 2)
     ]
+
+
+def test_expectations_of_a_conversation(tmp_path: Path) -> None:
+    """A part has the row of its own trace first, then that of another trace, and of its input last."""
+    rows = tmp_path / "expectations.jsonl"
+    given = [{"trace_id": f"{number:032x}", "expectation": f"of {number}"} for number in (1, 2)]
+    given.append({"input": [{"role": "user", "content": "e"}], "expectation": "of the input"})
+    rows.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
+    expectations = Expectations(rows)
+    whole = Conversation([alone(1, ["a"], "b"), alone(2, ["c"], "d"), alone(3, ["e"], "f")])
+
+    for text, expected in {
+        "root": ["of 1"],
+        "nth(2) kind:llm": ["of 2"],
+        "last_llm_call": ["of 1"],
+        "llm_calls": ["of 1", "of 2", "of 1"],
+    }.items():
+        cases = trace_cases(whole, parse_selector(text), expectations)
+        assert [case.evaluable and case.evaluable.expectation for case in cases] == expected
+    (apart,) = trace_cases(alone(3, ["e"], "f"), parse_selector("last_llm_call"), expectations)
+    assert apart.evaluable is not None
+    assert apart.evaluable.expectation == "of the input"
 
 
 def test_expectations(tmp_path: Path) -> None:
@@ -132,3 +141,17 @@ def test_an_empty_trace() -> None:
     assert (case.id, case.trace_id, case.span_id) == ("t", "t", None)
     assert case.failure is not None
     assert "empty trace" in case.failure.message
+
+
+def test_what_a_case_rests_on_is_examined() -> None:
+    """The run rests on all of its trace, a call on itself, and both on what was retrieved."""
+    trace = run()
+
+    def kinds(selector: str) -> list[set[str]]:
+        return [{problem.kind for problem in case.problems} for case in trace_cases(trace, parse_selector(selector))]
+
+    assert kinds("root") == [{"missing-input", "no-tokens"}]
+    assert kinds("llm_calls") == kinds("root") * 2
+    (case,) = trace_cases(trace, parse_selector("last_llm_call"))
+    assert {problem.span_id for problem in case.problems if problem.kind == "no-tokens"} == {"00000000000000b1"}
+    assert trace.problems == Trace.from_spans(trace.spans).problems

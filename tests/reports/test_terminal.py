@@ -11,7 +11,7 @@ from case_results import case_result, case_results, result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pixie_otel.evals.case import CaseResult
+from pixie_otel.evals.case import Case, CaseResult
 from pixie_otel.evals.evaluation import Failure, FailureKind
 from pixie_otel.reports.case_board import CaseBoard
 from pixie_otel.reports.layout import cell_width
@@ -90,6 +90,22 @@ def test_a_report() -> None:
         "    traces.jsonl:7: it is no JSON",
         "",
     ]
+
+
+def test_says_how_many_cases_rest_on_something_wrong() -> None:
+    """With the kinds, those that most cases rest on first."""
+    kinds = [("content-off",), ("content-off", "no-tokens"), ("doubled-call",)]
+    cases = [
+        CaseResult(Case(str(n), "case", None, problems=tuple(Problem(kind, "it is", "a") for kind in found)), ())
+        for n, found in enumerate(kinds)
+    ]
+    lines = report(a_run(*cases), ReportView(width=200))
+
+    assert (
+        "2 cases rest on traces with something missing or wrong: content-off x2, no-tokens x1. "
+        "'pixie-otel doctor PATH' tells what to change."
+    ) in lines
+    assert "            ! content-off: it is" in report(a_run(*cases), ReportView(verbose=True))
 
 
 def test_many_cases_are_cut() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pixie_otel.evals.case import Case, CaseResult
 from pixie_otel.evals.evaluation import Failure, FailureKind, Outcome
 from pixie_otel.runs.summary import EvaluatorSummary, FailureGroup, Summary, SummaryBuilder
+from pixie_otel.traces.report import Problem
 
 
 def _summary(*results: CaseResult, evaluators: tuple[str, ...] = (), max_groups: int = 100) -> Summary:
@@ -126,3 +127,16 @@ def test_means_are_exact(scores: list[float], random: Random) -> None:
     assert mean is not None
     assert min(scores) <= mean <= max(scores)
     assert _summary(*cases).evaluators[0].mean == mean
+
+
+def test_cases_that_rest_on_something_wrong_are_counted() -> None:
+    """Each once, and each kind once a case; what is dealt with does not count."""
+    kinds = [("content-off", "content-off"), ("content-off", "no-tokens"), ("doubled-call",), ()]
+    cases = [
+        CaseResult(Case(str(n), "case", None, problems=tuple(Problem(kind, "", "a.jsonl") for kind in found)), ())
+        for n, found in enumerate(kinds)
+    ]
+    summary = _summary(*cases)
+
+    assert summary.flagged == 2
+    assert summary.flags == {"content-off": 2, "no-tokens": 1}

@@ -186,6 +186,26 @@ class TestObserving:
         assert any(b"secret" in part for part in parts)
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_remote"),
+    [
+        ({"flags": 769}, True),
+        ({"flags": "768"}, True),
+        ({"flags": 256}, False),
+        ({"flags": 512}, False),
+        ({"flags": {"a": 1}}, False),
+        ({"flags": None}, False),
+        ({}, False),
+    ],
+)
+def test_flags_say_where_a_parent_is(fields: dict[str, Any], said: list[str], *, is_remote: bool) -> None:
+    """Whatever stands there, in another process only where both bits say so."""
+    written = {key: value for key, value in span(1).items() if key != "flags"}
+
+    assert record_of(written | fields, said).has_remote_parent is is_remote
+    assert said == []
+
+
 class TestTimes:
     """Times in nanoseconds."""
 
