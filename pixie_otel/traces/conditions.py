@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pixie_otel.errors import ConfigError
 from pixie_otel.evaluable import JsonValue
-from pixie_otel.traces.spans import ObservationKind
+from pixie_otel.traces.spans import ObservationKind, ObserveSpan
 
 if TYPE_CHECKING:
     from pixie_otel.traces.trace import Trace
 
-__all__ = ["Condition", "attribute_test", "parse_condition"]
+__all__ = ["Condition", "attribute_test", "attribute_values", "parse_condition"]
 
 _Read: TypeAlias = "Callable[[Trace], Iterable[JsonValue]]"
 _Test: TypeAlias = Callable[[JsonValue], bool]
 
 _EXPRESSION: Final = re.compile(r"(?P<field>[^=~<>!]*)(?P<operator>!=|!~|>=|<=|==|=|~|>|<)(?P<value>.*)", re.DOTALL)
-_ATTRIBUTE: Final = "attr."
+_ATTRIBUTE: Final = ("attr.", "attr:")
 _EXAMPLES: Final = (
     "status=error, name~*search*, kind=llm, model~gpt-4*, session=ID, user=ID, attr.KEY=VALUE, attr.KEY~GLOB, "
     "duration>2s, tokens>1000, cost>0.01"
@@ -78,28 +78,34 @@ def parse_condition(text: str) -> Condition:
     if match is None:
         raise ConfigError(f"{text!r} is no condition, which is a field, an operator and a value: {_EXAMPLES}")
     name, operator, value = match["field"].strip(), match["operator"].replace("==", "="), match["value"].strip()
-    negated, plain = operator.startswith("!"), operator.removeprefix("!")
-    if name.startswith(_ATTRIBUTE) and name != _ATTRIBUTE:
-        key = name.removeprefix(_ATTRIBUTE)
-        return Condition(text, lambda trace: _attributes(trace, key), attribute_test(text, plain, value), negated)
+    try:
+        read, test = _read_and_test(name, operator, value)
+    except ConfigError as error:
+        raise ConfigError(f"{text!r}: {error}") from None
+    return Condition(text, read, test, operator.startswith("!"))
+
+
+def _read_and_test(name: str, operator: str, value: str) -> tuple[_Read, _Test]:
+    plain = operator.removeprefix("!")
+    if name.startswith(_ATTRIBUTE) and (key := name[len(_ATTRIBUTE[0]) :]):
+        return lambda trace: _attributes(trace, key), attribute_test(plain, value)
     if name in _TEXTS:
         if plain not in {"=", "~"}:
-            raise ConfigError(f"{text!r}: {name} is text, and takes = != ~ !~, not {operator}")
-        return Condition(text, _TEXTS[name], _text_test(plain, _checked(text, name, value)), negated)
+            raise ConfigError(f"{name} is text, and takes = != ~ !~, not {operator}")
+        return _TEXTS[name], _text_test(plain, _checked(name, value))
     if name in _NUMBERS:
         if plain == "~":
-            raise ConfigError(f"{text!r}: {name} is a number, and takes = != > >= < <=, not {operator}")
-        wanted = _duration(text, value) if name == "duration" else _number(text, value)
-        return Condition(text, _NUMBERS[name], _number_test(plain, wanted), negated)
+            raise ConfigError(f"{name} is a number, and takes = != > >= < <=, not {operator}")
+        return _NUMBERS[name], _number_test(plain, _duration(value) if name == "duration" else _number(value))
     close = difflib.get_close_matches(name, [*_TEXTS, *_NUMBERS], 1)
     hint = f" (did you mean {close[0]}?)" if close else ""
-    raise ConfigError(f"{text!r}: unknown field {name!r}{hint}; conditions look like this: {_EXAMPLES}")
+    raise ConfigError(f"unknown field {name!r}{hint}; conditions look like this: {_EXAMPLES}")
 
 
-def _checked(text: str, name: str, value: str) -> str:
+def _checked(name: str, value: str) -> str:
     allowed: tuple[str, ...] = {"status": ("error", "ok"), "kind": tuple(ObservationKind)}.get(name, ())
     if allowed and not any(map(_glob(value), allowed)):
-        raise ConfigError(f"{text!r}: {name} is one of {', '.join(allowed)}, not {value!r}")
+        raise ConfigError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
     return value
 
 
@@ -120,11 +126,10 @@ def _number_test(operator: str, wanted: float) -> _Test:
     return lambda found: isinstance(found, int | float) and not isinstance(found, bool) and compare(found, wanted)
 
 
-def attribute_test(text: str, operator: str, value: str) -> Callable[[JsonValue], bool]:
+def attribute_test(operator: str, value: str) -> Callable[[JsonValue], bool]:
     """Give what compares an attribute, which may be anything: as a number where both are numbers, else as text.
 
     Args:
-        text: The condition as typed, for messages.
         operator: One of ``= ~ > >= < <=``.
         value: What an attribute is compared with; of a list, one item must fit.
 
@@ -135,7 +140,7 @@ def attribute_test(text: str, operator: str, value: str) -> Callable[[JsonValue]
         fits = _glob(value)
         return _over_items(lambda found: fits(_as_text(found)))
     try:
-        number = _number_test(operator, _number(text, value))
+        number = _number_test(operator, _number(value))
     except ConfigError:
         if operator != "=":
             raise
@@ -155,17 +160,17 @@ def _as_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def _number(text: str, value: str) -> float:
+def _number(value: str) -> float:
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", value):
-        raise ConfigError(f"{text!r}: {value!r} is no number")
+        raise ConfigError(f"{value!r} is no number")
     return float(value)
 
 
-def _duration(text: str, value: str) -> float:
+def _duration(value: str) -> float:
     match = re.fullmatch(r"(.*?)\s*(ms|s|m|h)", value)
     if match is None:
-        raise ConfigError(f"{text!r}: a duration has a unit, ms, s, m or h, as in duration>2s; {value!r} has none")
-    return _number(text, match[1]) * _NANOSECONDS[match[2]] / 1e6
+        raise ConfigError(f"a duration has a unit, ms, s, m or h, as in duration>2s; {value!r} has none")
+    return _number(match[1]) * _NANOSECONDS[match[2]] / 1e6
 
 
 def _status(trace: Trace) -> Iterable[JsonValue]:
@@ -185,10 +190,17 @@ def _models(trace: Trace) -> Iterable[JsonValue]:
 
 
 def _attributes(trace: Trace, key: str) -> Iterable[JsonValue]:
-    for span in trace.spans:
-        for attributes in (span.attributes, span.resource):
-            if key in attributes:
-                yield attributes[key]
+    return (value for span in trace.spans for value in attribute_values(span, key))
+
+
+def attribute_values(span: ObserveSpan, key: str) -> Iterable[JsonValue]:
+    """Give what stands under a key on a span and on its resource.
+
+    Args:
+        span: The span.
+        key: The attribute's key.
+    """
+    return (attributes[key] for attributes in (span.attributes, span.resource) if key in attributes)
 
 
 _TEXTS: Final[Mapping[str, _Read]] = {

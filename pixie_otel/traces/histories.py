@@ -20,6 +20,7 @@ from pixie_otel.traces.messages import (
     ImageContent,
     Message,
     OtherContent,
+    SystemMessage,
     TextContent,
     ToolResultMessage,
 )
@@ -39,12 +40,15 @@ class State(Struct, frozen=True):
     """A history up to an answer.
 
     Attributes:
-        digest: Stands for all that was said, and for the service that said it.
+        digest: Stands for all that was said, and for the service that said it; not for system prompts, which often hold
+            the time, or what was retrieved for the question, and are then different in each call.
         ids: Stands for the ids of all tool calls in it; empty where there are none or they cannot be compared.
+        prompts: Stands for the system prompts; empty where there are none.
     """
 
     digest: bytes
     ids: bytes = b""
+    prompts: bytes = b""
 
 
 def states_before(call: LLMSpan) -> list[State]:
@@ -86,7 +90,15 @@ def _states(call: LLMSpan, messages: Iterable[Message]) -> Iterator[tuple[State,
     """Give the history up to each message, with the message; answers in several messages are one."""
     digest = _hashed(b"", call.service_name or "")
     ids: list[str] | None = []
+    prompts, is_begun = b"", False
     for message in _merged(messages):
+        if isinstance(message, SystemMessage):
+            prompts = _hashed(prompts, canonical_json(_plain(message)))
+            continue
+        if not is_begun and isinstance(message, AssistantMessage):
+            # Where nobody asked, the prompt is all that the answer is to.
+            digest += prompts
+        is_begun = True
         digest = _hashed(digest, canonical_json(_plain(message)))
         if ids is not None and isinstance(message, AssistantMessage):
             for tool in message.tool_calls:
@@ -94,7 +106,7 @@ def _states(call: LLMSpan, messages: Iterable[Message]) -> Iterator[tuple[State,
                     ids = None
                     break
                 ids.append(tool.id)
-        yield State(digest, _hashed(b"", canonical_json([*ids])) if ids else b""), message
+        yield State(digest, _hashed(b"", canonical_json([*ids])) if ids else b"", prompts), message
 
 
 def _merged(messages: Iterable[Message]) -> Iterator[Message]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Final
 
-from pixie_otel.traces.selector_fields import FIELDS
 from pixie_otel.traces.selector_steps import (
+    FIELDS,
     Attribute,
     Chain,
     Combinator,
@@ -23,55 +22,23 @@ from pixie_otel.traces.selector_steps import (
 )
 from pixie_otel.traces.selector_view import View
 
-__all__ = ["Explanation", "Stage", "explained", "listed"]
+__all__ = ["explained", "listed"]
 
 _MOST_NAMES: Final = 8
 _MOST_NESTED: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """How far a selector came with one more of its parts.
-
-    Attributes:
-        text: The part.
-        matched: How many observations were left after it.
-        of: How many there were before.
-    """
-
-    text: str
-    matched: int
-    of: int
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What a selector finds in a trace, part by part, up to the first that leaves nothing.
-
-    Attributes:
-        stages: The parts; the last one failed where ``instead`` is not empty.
-        instead: What is there in the place of what the last part looks for.
-    """
-
-    stages: tuple[Stage, ...]
-    instead: str = ""
-
-    def __str__(self) -> str:
-        """Say it, a line for each part."""
-        said = "\n".join(f"{stage.text}: {stage.matched or 'none'} of {stage.of}" for stage in self.stages)
-        return f"{said}; {self.instead}" if self.instead else said
-
-
-def explained(chain: Chain, view: View) -> Explanation:
-    """Say how far a selector comes in a trace.
+def explained(chain: Chain, view: View) -> str:
+    """Say how far a selector comes in a trace, a line for each of its parts up to the first that leaves nothing.
 
     Args:
         chain: The selector.
         view: The trace.
     """
-    stages: list[Stage] = []
-    instead = _follow(chain, view, stages, 0)
-    return Explanation(tuple(stages), instead)
+    lines: list[str] = []
+    instead = _follow(chain, view, lines, 0)
+    said = "\n".join(lines)
+    return f"{said}; {instead}" if instead else said
 
 
 def listed(names: Iterable[str]) -> str:
@@ -85,30 +52,31 @@ def listed(names: Iterable[str]) -> str:
     return shown if len(distinct) <= _MOST_NAMES else f"{shown}, …"
 
 
-def _follow(chain: Chain, view: View, stages: list[Stage], depth: int) -> str:
+def _follow(chain: Chain, view: View, lines: list[str], depth: int) -> str:
     """Note part by part what is left; where that becomes nothing, say what is there instead."""
     found = view.all
-    combinators: Iterator[Combinator | None] = iter((None, *chain.combinators))
-    for combinator, step in zip(combinators, chain.steps, strict=True):
+    for combinator, step in zip((None, *chain.combinators), chain.steps, strict=True):
         at = found if combinator is None else _below(view, found, combinator)
         prefix = "" if combinator is None else f"{combinator} "
         further = _further(view, found, step) if combinator == ">" else ""
         if combinator is not None and not at:
-            stages.append(Stage(f"{prefix}{step.terms[0]}", 0, 0))
-            names = _names(view, found)
-            return f"nothing lies {'directly ' if combinator == '>' else ''}below {names}{further}"
-        parts: tuple[Term | Relation, ...] = (*step.terms, *step.relations)
-        for part in parts:
+            lines.append(_line(f"{prefix}{step.terms[0]}", 0, 0))
+            return f"nothing lies {'directly ' if combinator == '>' else ''}below {_names(view, found)}{further}"
+        for part in step.parts:
             left = part.among(view, at)
-            stages.append(Stage(f"{prefix}{part}", len(left), len(at)))
+            lines.append(_line(f"{prefix}{part}", len(left), len(at)))
             if not left:
                 return _instead(part, view, at, depth) + (further or _elsewhere(part, view, at))
             at, prefix = left, ""
         found = step.chosen(at) if combinator is None else next_step(view, found, combinator, step)
         if not found:
-            stages.append(Stage(str(Step((), (), step.position)), 0, len(at)))
+            lines.append(_line(str(Step((), (), step.position)), 0, len(at)))
             return "there are fewer" if combinator is None else "there are fewer below each"
     return ""
+
+
+def _line(part: str, left: int, before: int) -> str:
+    return f"{part}: {left or 'none'} of {before}"
 
 
 def _below(view: View, found: list[int], combinator: Combinator) -> list[int]:
@@ -126,8 +94,16 @@ def _elsewhere(part: Term | Relation, view: View, at: list[int]) -> str:
     """Say where else in the trace the part would have matched."""
     if len(at) == len(view.spans) or not isinstance(part, Term) or part.negated:
         return ""
-    others = part.among(view, view.all)
-    return f"; {len(others)} elsewhere in the trace" if others else ""
+    if others := part.among(view, view.all):
+        return f"; {len(others)} elsewhere in the trace"
+    test = part.test
+    if (
+        not isinstance(test, Field)
+        or FIELDS[test.field].words
+        or _values(test, view, view.all) == _values(test, view, at)
+    ):
+        return ""
+    return f"; in the whole trace, {_other_values(test, view, view.all)}"
 
 
 def _instead(part: Term | Relation, view: View, at: list[int], depth: int) -> str:
@@ -150,11 +126,11 @@ def _within(chain: Chain, view: View, depth: int) -> str:
     """Explain a selector within the selector."""
     if depth >= _MOST_NESTED:
         return f"({chain}) finds nothing here"
-    stages: list[Stage] = []
-    inner = _follow(chain, view, stages, depth + 1)
+    lines: list[str] = []
+    inner = _follow(chain, view, lines, depth + 1)
     if not inner:
         return f"what it finds is elsewhere in the trace: {_names(view, view.found(chain))}"
-    return f"in the whole trace, {stages[-1].text} finds nothing: {inner}"
+    return f"in the whole trace, {lines[-1]}; {inner}"
 
 
 def _unrelated(relation: Relation, view: View, at: list[int], depth: int) -> str:
@@ -170,12 +146,16 @@ def _other_values(test: Field, view: View, at: list[int]) -> str:
     field = FIELDS[test.field]
     if test.field == "kind":
         return f"the kinds are {_kinds(view, at)}" if at else "there are no spans"
-    values = list(dict.fromkeys(value for number in at for value in field.read(view.spans[number]) if value))
-    if values:
+    if values := _values(test, view, at):
         return f"the {field.plural} are {listed(values)}{_closest(test.field, test.pattern, values)}"
-    if test.field == "tool" and (asked := _asked(view)):
+    if test.field == "tool" and not view.trace.tool_spans and (asked := _asked(view)):
         return f"no tool's run was recorded; the models asked for {listed(asked)} (see tools_called of the root)"
     return f"there are no {field.plural}{_among(view, at)}"
+
+
+def _values(test: Field, view: View, at: list[int]) -> list[str]:
+    read = FIELDS[test.field].read
+    return list(dict.fromkeys(value for number in at for value in read(view.spans[number]) if value))
 
 
 def _other_attributes(test: Attribute, view: View, at: list[int]) -> str:

@@ -18,8 +18,8 @@ from typing import Final, Literal
 
 from pixie_otel.errors import ConfigError
 from pixie_otel.traces.conditions import attribute_test
-from pixie_otel.traces.selector_fields import FIELDS
 from pixie_otel.traces.selector_steps import (
+    FIELDS,
     NAMED,
     Attribute,
     Chain,
@@ -43,18 +43,27 @@ _PREFIXES: Final = tuple(f"{field}:" for field in (*FIELDS, _ATTRIBUTE))
 _PREFIX: Final = re.compile(r"([A-Za-z_]+):")
 _WORD: Final = re.compile(r"[^\s()!>:]+")
 _PLAIN_WORD: Final = re.compile(r"[^\s()>'\"]+")
+_NAME: Final = re.compile(r"[=~<>]")
 _NTH: Final = re.compile(r"nth\(\s*([+-]?[0-9]{1,9})\s*\)")
 _OPERATOR: Final = re.compile(r"!=|!~|>=|<=|==|=|~|>|<")
 _KEY_END: Final = re.compile(r"[=~<>!\s()]")
+_FREE_WORD: Final = r"(?:[^\s()]|\([^\s()]*\))+"
+_FREE: Final = re.compile(_FREE_WORD)
+_FREE_WORDS: Final = re.compile(
+    # Names of spans have spaces, as in name:chat gpt-4o, up to what can only be a selector's.
+    rf"{_FREE_WORD}(?:\s+(?![!>'\"(]|(?:{'|'.join(_WORDS)}|nth)(?![^\s()!>])|[A-Za-z_]+:(?!//)){_FREE_WORD})*"
+)
+_FURTHER: Final = re.compile(r"(?<=\s)\S+")
 _CROWDED: Final = re.compile(rf">{{1,2}}(?=$|\s|{'|'.join((*_PREFIXES, *NAMED))})")
 _MOST_NESTED: Final = 32
 _SHOWN: Final = 60
 _TERM: Final = "a term, as root, kind:llm or tool:search*"
-_USAGE: Final = f"""\
-terms: {", ".join(NAMED)}, {", ".join(f"{field}:…" for field in FIELDS)}, attr:KEY=VALUE;
-kinds are {", ".join(FIELDS["kind"].words)}
-several terms must all hold, ! or not before one is its opposite; first, last or nth(2) before them takes one;
-after them: under …, above …; A > B is a B directly below A, A >> B anywhere below; quotes keep spaces together"""
+_USAGE: Final = """\
+A selector is made of terms that must all hold, as in kind:llm !name:*summary*
+  root, last_llm_call, llm_calls, name:GLOB, kind:KIND, tool:GLOB, agent:GLOB,
+  wrap:GLOB, model:GLOB, status:error, attr:KEY=VALUE; ! or not turns one round
+before them first, last or nth(2); after them under … or above …
+A > B is a B directly below an A, A >> B anywhere below; quotes keep spaces"""
 
 
 def parse_chain(text: str) -> Chain:
@@ -174,7 +183,8 @@ class _Parser:
             )
         if not word:
             raise self._wrong(begin, f"expected {_TERM}")
-        raise self._wrong(begin, f"{_cut(word)!r} is no term{_hint(word, (*_PREFIXES, *_WORDS))}")
+        # Whoever knows --where writes kind=llm.
+        raise self._wrong(begin, f"{_cut(word)!r} is no term{_hint(_NAME.split(word)[0], (*_PREFIXES, *_WORDS))}")
 
     def _nested(self) -> Nested:
         begin = self._at
@@ -194,11 +204,11 @@ class _Parser:
             raise self._wrong(begin, f"{_cut(field)}: is no field{_hint(field, (*FIELDS, _ATTRIBUTE), colon=True)}")
         self._at = value_at
         if field == _ATTRIBUTE:
-            return self._attribute(begin)
+            return self._attribute()
         is_free = not FIELDS[field].words
         word = None if is_free else _PLAIN_WORD.match(self._text, value_at)
         if word is None:
-            value = self._value(f"{field}:", continues=is_free)
+            value = self._value(f"{field}:", _FREE_WORDS)
         else:
             value, self._at = word[0], word.end()
         try:
@@ -206,7 +216,7 @@ class _Parser:
         except ConfigError as error:
             raise self._wrong(value_at, str(error)) from None
 
-    def _attribute(self, begin: int) -> Attribute:
+    def _attribute(self) -> Attribute:
         if self._text[self._at : self._at + 1] in {'"', "'"}:
             key = self._in_quotes()
         else:
@@ -220,59 +230,33 @@ class _Parser:
             self._end_value()
             return Attribute(key)
         self._at = operator.end()
-        value = self._value(f"attr:{_cut(key)}{operator[0]}")
+        value = self._value(f"attr:{_cut(key)}{operator[0]}", _FREE)
         found = Attribute(key, operator[0].replace("==", "="), value)
         try:
-            attribute_test(self._text[begin : self._at], found.operator.removeprefix("!"), value)
+            attribute_test(found.operator.removeprefix("!"), value)
         except ConfigError as error:
             raise self._wrong(operator.end(), str(error)) from None
         return found
 
-    def _value(self, after: str, *, continues: bool = False) -> str:
-        if self._text[self._at : self._at + 1] in {'"', "'"}:
+    def _value(self, after: str, bare: re.Pattern[str]) -> str:
+        begin = self._at
+        if self._text[begin : begin + 1] in {'"', "'"}:
             value = self._in_quotes()
             self._end_value()
             return value
-        begin = self._at
-        end = self._bare_end(begin)
-        if end == begin:
+        found = bare.match(self._text, begin)
+        if found is None:
             raise self._wrong(begin, f"expected a value right after {after}")
-        self._at = end
-        while continues:
-            # Names of spans have spaces, and were never in quotes.
-            self._next()
-            if not self._continues_value():
-                break
-            end = self._at = self._bare_end(self._at)
-        value = self._text[begin:end]
+        value, self._at = found[0], found.end()
+        self._end_value()
         if crowded := _CROWDED.search(value):
             raise self._wrong(begin + crowded.start(), "> needs a space before it, or the whole value quotes")
+        for word in _FURTHER.finditer(value):
+            # A name may have any words, but one that is nearly a selector's is more likely a mistake.
+            if close := difflib.get_close_matches(word[0], _WORDS, 1, 0.8):
+                why = f"{_cut(word[0])!r} is no word of a selector (did you mean {close[0]}?)"
+                raise self._wrong(begin + word.start(), f"{why}; a value that has it needs quotes")
         return value
-
-    def _continues_value(self) -> bool:
-        sign = self._text[self._at : self._at + 1]
-        if not sign or sign in ")(!>'\"":
-            return False
-        prefix = _PREFIX.match(self._text, self._at)
-        if prefix is not None:
-            # A name may go on with a URL, but a field that is only misspelled is none.
-            return not difflib.get_close_matches(prefix[1], (*FIELDS, _ATTRIBUTE), 1, 0.8)
-        word = self._word()
-        if word in _WORDS or word == "nth":
-            return False
-        if close := difflib.get_close_matches(word, _WORDS, 1, 0.8):
-            raise self._wrong(self._at, f"{_cut(word)!r} is no word of a selector (did you mean {close[0]}?)")
-        return True
-
-    def _bare_end(self, at: int) -> int:
-        """Give where a bare value ends: at a space, or at a parenthesis that closes what the value did not open."""
-        inside = 0
-        for end in range(at, len(self._text)):
-            sign = self._text[end]
-            if sign.isspace() or (sign == ")" and not inside and self._open):
-                return end
-            inside += (sign == "(") - (sign == ")" and inside > 0)
-        return len(self._text)
 
     def _in_quotes(self) -> str:
         begin, quote = self._at, self._text[self._at]
@@ -295,7 +279,7 @@ class _Parser:
     def _end_value(self) -> None:
         sign = self._text[self._at : self._at + 1]
         if sign and not sign.isspace() and sign != ")":
-            raise self._wrong(self._at, "expected a space")
+            raise self._wrong(self._at, "expected a space, or quotes around all of the value")
 
     def _next(self) -> str:
         """Pass over spaces, and give the next sign; nothing at the end."""

@@ -13,19 +13,21 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from pixie_otel.traces.conditions import attribute_test
-from pixie_otel.traces.selector_fields import FIELDS, attribute_values
+from pixie_otel import attributes as keys
+from pixie_otel.traces.conditions import attribute_test, attribute_values
+from pixie_otel.traces.spans import AgentSpan, EmbeddingSpan, LLMSpan, ObservationKind, ObserveSpan, ToolSpan
 
 if TYPE_CHECKING:
     from pixie_otel.traces.selector_view import View
-    from pixie_otel.traces.spans import ObserveSpan
 
 __all__ = [
+    "FIELDS",
     "NAMED",
     "Attribute",
     "Chain",
     "Combinator",
     "Field",
+    "FieldKind",
     "Named",
     "Nested",
     "Relation",
@@ -41,6 +43,52 @@ Combinator: TypeAlias = Literal[">", ">>"]
 
 NAMED: Final = ("root", "last_llm_call", "llm_calls")
 """What has a name instead of a field and a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldKind:
+    """A field of observations.
+
+    Attributes:
+        read: Gives what an observation says of it; nothing for one that has no such field.
+        plural: What the values are called.
+        words: The values there are, where they are not free.
+    """
+
+    read: Callable[[ObserveSpan], Iterable[str]]
+    plural: str
+    words: tuple[str, ...] = ()
+
+
+def _tools(span: ObserveSpan) -> Iterable[str]:
+    return (span.tool_name or span.name,) if isinstance(span, ToolSpan) else ()
+
+
+def _agents(span: ObserveSpan) -> Iterable[str]:
+    return (span.agent_name or span.name,) if isinstance(span, AgentSpan) else ()
+
+
+def _wraps(span: ObserveSpan) -> Iterable[str]:
+    if keys.PIXIE_WRAP_PURPOSE not in span.attributes:
+        return ()
+    return (str(span.attributes.get(keys.PIXIE_WRAP_NAME) or span.name),)
+
+
+def _models(span: ObserveSpan) -> Iterable[str]:
+    if isinstance(span, LLMSpan):
+        return filter(None, (span.response_model, span.request_model))
+    return (span.model,) if isinstance(span, EmbeddingSpan) and span.model else ()
+
+
+FIELDS: Final[dict[str, FieldKind]] = {
+    "name": FieldKind(lambda span: (span.name,), "names"),
+    "kind": FieldKind(lambda span: (span.kind.value,), "kinds", tuple(ObservationKind)),
+    "tool": FieldKind(_tools, "tools"),
+    "agent": FieldKind(_agents, "agents"),
+    "wrap": FieldKind(_wraps, "wrapped values"),
+    "model": FieldKind(_models, "models"),
+    "status": FieldKind(lambda span: ("ok" if span.error is None else "error",), "statuses", ("error", "ok")),
+}
 
 _BARE: Final = re.compile(r"[\w*?\[\]./@%+:,-]+")
 _BARE_KEY: Final = re.compile(r"[\w.-]+")
@@ -129,7 +177,7 @@ class Attribute:
         if not self.operator:
             return lambda span: any(True for _ in attribute_values(span, key))
         is_negated = self.operator.startswith("!")
-        test = attribute_test(str(self), self.operator.removeprefix("!"), self.value)
+        test = attribute_test(self.operator.removeprefix("!"), self.value)
         return lambda span: any(map(test, attribute_values(span, key))) is not is_negated
 
 
@@ -221,8 +269,12 @@ class Step:
 
     def __str__(self) -> str:
         """Write the position, the terms and the relations, with spaces between."""
-        parts: Iterator[str] = map(str, (*self.terms, *self.relations))
-        return " ".join((*self._position(), *parts))
+        return " ".join((*self._position(), *map(str, self.parts)))
+
+    @property
+    def parts(self) -> tuple[Term | Relation, ...]:
+        """The terms and the relations, in the order in which they are asked."""
+        return (*self.terms, *self.relations)
 
     @property
     def is_single(self) -> bool:
@@ -237,8 +289,7 @@ class Step:
 
     def among(self, view: View, at: list[int]) -> list[int]:
         """Give all of some observations for which everything holds, whichever of them is meant."""
-        parts: tuple[Term | Relation, ...] = (*self.terms, *self.relations)
-        for part in parts:
+        for part in self.parts:
             at = part.among(view, at)
         return at
 

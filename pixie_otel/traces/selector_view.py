@@ -7,13 +7,14 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pixie_otel.traces.judged_run import judged_root
+from pixie_otel.traces.judged_run import judged_nodes
 from pixie_otel.traces.spans import LLMSpan, ObserveSpan
 from pixie_otel.traces.tree import order
 
 if TYPE_CHECKING:
     from pixie_otel.traces.selector_steps import Chain
     from pixie_otel.traces.trace import Trace
+    from pixie_otel.traces.tree import ObservationNode
 
 __all__ = ["View"]
 
@@ -32,16 +33,18 @@ class View:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self._nodes = sorted(trace.walk(), key=lambda node: order(node.span))
-        self.spans: list[ObserveSpan] = [node.span for node in self._nodes]
-        self.all = list(range(len(self._nodes)))
+        self.spans: list[ObserveSpan] = trace.spans
+        self.all = list(range(len(self.spans)))
         self._found: dict[Chain, AbstractSet[int]] = {}
 
     @cached_property
     def root(self) -> int:
-        """The number of the observation that stands for the run; -1 in an empty trace."""
-        top = judged_root(self.trace.roots)
-        return -1 if top is None else self._numbers[id(top)]
+        """The number of the observation that stands for the run, the top where several do; -1 in an empty trace."""
+        nodes = judged_nodes(self.trace.roots)
+        number = self._numbers[id(nodes[0])] if nodes else -1
+        while len(nodes) > 1 and self._parents[number] >= 0:
+            number = self._parents[number]
+        return number
 
     @cached_property
     def calls(self) -> dict[int, LLMSpan]:
@@ -111,6 +114,10 @@ class View:
                 inner = number if number in chosen else owner
                 pending.extend((child, inner) for child in node.children)
         return owners
+
+    @cached_property
+    def _nodes(self) -> list[ObservationNode]:
+        return sorted(self.trace.walk(), key=lambda node: order(node.span))
 
     @cached_property
     def _numbers(self) -> dict[int, int]:

@@ -32,15 +32,13 @@ In Python, `select` reads a text, or makes a selector of keywords, and selectors
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pixie_otel.errors import ConfigError
-from pixie_otel.traces.conditions import attribute_test
-from pixie_otel.traces.selector_evaluables import Picked, as_evaluable
-from pixie_otel.traces.selector_explain import Explanation, explained
+from pixie_otel.traces.selector_explain import explained
 from pixie_otel.traces.selector_parser import field_test, parse_chain
-from pixie_otel.traces.selector_picking import pick, pick_calls, pick_root
+from pixie_otel.traces.selector_picking import Picked, as_evaluable, pick, pick_calls, pick_root
 from pixie_otel.traces.selector_steps import Attribute, Chain, Combinator, Nested, Relation, Step, Term, Test
 from pixie_otel.traces.selector_view import View
 from pixie_otel.traces.trace import Trace
@@ -66,23 +64,24 @@ TraceLike: TypeAlias = Trace | Sequence[ObservationNode]
 """A trace, or its root nodes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Selector:
     """Picks observations of a trace; call it to get their evaluables.
 
     Two selectors are equal when they say the same, however they were written. ``str`` gives a text that says it.
 
     Attributes:
+        chain: What it says.
         text: The selector as typed.
-        pick: Gives what it picks; raises `ObservationError` where that is nothing.
-        single: Whether it always picks one, so that the trace alone names the case.
-        chain: What it says; ``None`` for one that was made of a function.
     """
 
-    text: str
-    pick: Callable[[Trace], list[Picked]]
-    single: bool = False
-    chain: Chain | None = None
+    chain: Chain
+    text: str = field(compare=False)
+
+    @property
+    def single(self) -> bool:
+        """Whether it never picks more than one, so that the trace alone names the case."""
+        return self.chain.is_single
 
     def __call__(self, trace: TraceLike) -> Evaluable | list[Evaluable]:
         """Give the evaluable, or the list of them for a selector that may pick several.
@@ -95,26 +94,26 @@ class Selector:
 
     def __str__(self) -> str:
         """Give a text that `select` reads as this selector."""
-        return self.text if self.chain is None else str(self.chain)
+        return str(self.chain)
 
-    def __eq__(self, other: object) -> bool:
-        """Compare what the selectors say."""
-        return isinstance(other, Selector) and self._identity() == other._identity()
+    def pick(self, trace: Trace) -> list[Picked]:
+        """Give the observations that it picks, each with its evaluable.
 
-    def __hash__(self) -> int:
-        """Hash what the selector says."""
-        return hash(self._identity())
+        Raises:
+            ObservationError: It matches nothing; the message says what the trace holds.
+        """
+        return pick(self.chain, self.text, trace)
 
-    def explain(self, trace: TraceLike) -> Explanation:
+    def explain(self, trace: TraceLike) -> str:
         """Say how far the selector comes in a trace, and where it finds nothing, what is there instead.
 
         Args:
             trace: A trace, or its root nodes.
 
-        Raises:
-            ConfigError: The selector was made of a function.
+        Returns:
+            A line for each part, with how many observations it left of how many, up to the first that left none.
         """
-        return explained(_chain(self), View(_as_trace(trace)))
+        return explained(self.chain, View(_as_trace(trace)))
 
     def first(self) -> Selector:
         """Take only the first of what is found, in order of start."""
@@ -159,12 +158,10 @@ class Selector:
         Args:
             other: What is left out.
         """
-        chain = _chain(selector_of(other))
-        only = chain.steps[0]
-        if chain == Chain((Step(only.terms[:1]),)) and not only.terms[0].negated:
-            term = replace(only.terms[0], negated=True)
-        else:
-            term = Term(Nested(chain), negated=True)
+        chain = selector_of(other).chain
+        first = chain.steps[0].terms[0]
+        is_plain = chain == Chain((Step((first,)),)) and not first.negated
+        term = Term(first.test if is_plain else Nested(chain), negated=True)
         return _with_last(self, lambda step: replace(step, terms=(*step.terms, term)))
 
     def child(self, other: AnySelector) -> Selector:
@@ -183,18 +180,15 @@ class Selector:
         """
         return self._followed(">>", other)
 
-    def _identity(self) -> object:
-        return (self.text, self.pick, self.single) if self.chain is None else self.chain
-
     def _related(self, word: Literal["under", "above"], other: AnySelector) -> Selector:
-        chain = _chain(selector_of(other))
+        chain = selector_of(other).chain
         only = chain.steps[0]
         operand = only if chain == Chain((only,)) and not only.relations else Step((Term(Nested(chain)),))
         relation = Relation(word, operand)
         return _with_last(self, lambda step: replace(step, relations=(*step.relations, relation)))
 
     def _followed(self, combinator: Combinator, other: AnySelector) -> Selector:
-        chain, below = _chain(self), _chain(selector_of(other))
+        chain, below = self.chain, selector_of(other).chain
         return _made(Chain((*chain.steps, *below.steps), (*chain.combinators, combinator, *below.combinators)))
 
 
@@ -256,7 +250,7 @@ def parse_selector(text: str) -> Selector:
     Raises:
         ConfigError: It is none; the message shows where.
     """
-    return _made(parse_chain(text), text)
+    return Selector(parse_chain(text), text)
 
 
 def select(
@@ -299,7 +293,7 @@ def select(
         "model": model,
         "status": status,
     }
-    tests: list[Test] = [field_test(field, pattern) for field, pattern in fields.items() if pattern is not None]
+    tests: list[Test] = [field_test(key, pattern) for key, pattern in fields.items() if pattern is not None]
     tests.extend(_attribute(key, value) for key, value in (attr or {}).items())
     if not tests:
         return parse_selector(text)
@@ -317,25 +311,17 @@ def _attribute(key: str, value: str | float | None) -> Attribute:
     said = str(value).lower() if isinstance(value, bool) else str(value)
     if not said:
         raise ConfigError(f"attr {key!r}: a selector cannot look for an empty text")
-    attribute_test(key, "=", said)
     return Attribute(key, "=", said)
-
-
-def _chain(selector: Selector) -> Chain:
-    if selector.chain is None:
-        raise ConfigError(f"{selector.text!r} was made of a function, and says nothing of how it finds")
-    return selector.chain
 
 
 def _with_last(selector: Selector, changed: Callable[[Step], Step]) -> Selector:
     """Give a selector with another last step."""
-    chain = _chain(selector)
+    chain = selector.chain
     return _made(replace(chain, steps=(*chain.steps[:-1], changed(chain.steps[-1]))))
 
 
-def _made(chain: Chain, text: str | None = None) -> Selector:
-    said = str(chain) if text is None else text
-    return Selector(said, lambda trace: pick(chain, said, trace), chain.is_single, chain)
+def _made(chain: Chain) -> Selector:
+    return Selector(chain, str(chain))
 
 
 def selector_of(given: AnySelector) -> Selector:
