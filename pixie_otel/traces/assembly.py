@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import attrgetter
+from operator import attrgetter, eq
 from typing import Final
 from weakref import ReferenceType, ref
 
@@ -19,7 +19,7 @@ from pixie_otel.traces.indexing import Indexer
 from pixie_otel.traces.integrity import trace_problems
 from pixie_otel.traces.lenient import Complain, shown
 from pixie_otel.traces.logs import LogRecord, in_order
-from pixie_otel.traces.pending import instants, settle
+from pixie_otel.traces.pending import settle
 from pixie_otel.traces.record import SpanRecord, nanoseconds, read_span, span_digest
 from pixie_otel.traces.report import Problem, ReadReport
 from pixie_otel.traces.stores import SalvageStore
@@ -30,6 +30,7 @@ from pixie_otel.traces.twins import Twins
 __all__ = ["Assembly"]
 
 _BEFORE_ATTRIBUTES: Final = b',"attributes":['
+_START: Final[Callable[[SpanRecord], int]] = attrgetter("start_time_unix_nano")
 _END: Final[Callable[[SpanRecord], int]] = attrgetter("end_time_unix_nano")
 
 
@@ -121,7 +122,8 @@ class Assembly:
         account, source = self._account, self._records[0].origin.source
         for problem in self._twins.problems(account.trace_id, source):
             account.add(problem)
-        if instants(self._records):
+        if any(map(eq, map(_START, self._records), map(_END, self._records))):
+            # Copies of spans that were made at their start take no time.
             self._settle(source)
         records = self._records
         self._report.spans_used += len(records)

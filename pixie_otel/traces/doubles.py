@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
+from operator import itemgetter
 from typing import Final
 
 from pixie_otel import attributes as keys
@@ -31,6 +33,8 @@ _KEPT_BYTES: Final = 8 * 1024 * 1024
 _LARGE: Final = 4
 """A trace of so many times the bytes kept is too large to be held at all; a smaller one counts half of them at most."""
 _PLAIN_KINDS: Final = frozenset({ObservationKind.LLM, ObservationKind.OTHER})
+_MOMENT_NANO: Final = 1 << 15
+"""Traces that start no further apart come in any order."""
 _LONGEST_STREAM_NANO: Final = 600 * 1_000_000_000
 _STREAMING_SCOPE: Final = "logfire"
 _CALL_KEYS: Final = (b".model", b".response.id", b'"llm.', b'"mlflow.')
@@ -72,20 +76,25 @@ class RecentTraces:
         self._scopes: set[str] = set()
         self._small_scopes: set[str] = set()
 
-    def add(self, trace: Trace, size: int) -> list[Trace]:
+    def add(self, trace: Trace, size: int, upcoming: int | None = 0) -> list[Trace]:
         """Look at the next trace, in order of start; where it repeats a call, the call is completed from it.
 
         Args:
             trace: The trace.
             size: How many bytes of the input it stands for.
+            upcoming: No later than when the next trace starts that may repeat a call, in nanoseconds since 1970;
+                ``None`` where no such trace comes.
 
         Returns:
             The traces to which nothing will be added any more, in order.
         """
         scopes, held = trace.scopes, self._held
-        given = self.before(trace.start_time_unix_nano) if held else []
         if not scopes <= self._scopes:
             self._scopes |= scopes
+        is_over = upcoming is None or trace.end_time_unix_nano < upcoming
+        if is_over and not held and not _is_small(trace) and not _may_stream(scopes):
+            return [trace]
+        given = self.before(trace.start_time_unix_nano) if held else []
         if _is_small(trace) and self._may_repeat(trace):
             self._compare(trace)
         half = self._most_bytes // 2
@@ -94,6 +103,7 @@ class RecentTraces:
         waiting = _waiting(trace) if _may_stream(scopes) else []
         until = trace.end_time_unix_nano + (_LONGEST_STREAM_NANO if waiting else 0)
         held.append(_Held(trace, size, until, waiting))
+        self._compare_earlier(held[-1])
         self._bytes += size
         while self._bytes > self._most_bytes or len(held) > _KEPT:
             given.append(self._forced().trace)
@@ -150,6 +160,34 @@ class RecentTraces:
         found = self._beside.around(facts)
         if found is not None:
             self._join(trace, call.span, *found, Rule.TWO_INSTRUMENTATIONS)
+
+    def _compare_earlier(self, late: _Held) -> None:
+        """Compare what came before a trace with it where it started no earlier: those of one moment come in any order.
+
+        Args:
+            late: The trace, which came last.
+        """
+        start, scopes = late.trace.start_time_unix_nano, late.trace.scopes
+        near = takewhile(lambda held: held.trace.start_time_unix_nano > start - _MOMENT_NANO, reversed(self._held))
+        earlier = [
+            (held.trace.start_time_unix_nano, held.trace.trace_id, held.trace)
+            for held in near
+            if held is not late and held.trace.start_time_unix_nano >= start > 0 and _is_small(held.trace)
+        ]
+        if not earlier or late.trace.counts_elsewhere:
+            return
+        for _, _, trace in sorted(earlier, key=itemgetter(0, 1)):
+            is_other = "" in scopes or not trace.scopes <= scopes or _is_bare(trace)
+            if trace.counts_elsewhere or not (is_other and _has_call_keys(trace)):
+                continue
+            call = _only_call(trace)
+            if call is not None and not is_stream_answer(call.span):
+                self._compare_with(late)
+                own = call.span.trace_id, call.span.span_id
+                found = self._beside.around(call.facts(), {own})
+                if found is not None:
+                    self._beside.take_out(own)
+                    self._join(trace, call.span, *found, Rule.TWO_INSTRUMENTATIONS)
 
     def _compare_with(self, held: _Held) -> None:
         if held.is_compared or held.trace.counts_elsewhere:

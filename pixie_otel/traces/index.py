@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
 from struct import Struct
 from typing import IO, Final, TypeAlias
 
@@ -24,11 +23,17 @@ Big-endian, so that rows sort as bytes: by trace, by start, by place.
 ROW_BYTES: Final = _ROW.size
 _WHOLE_ROW: Final = Struct(f"{ROW_BYTES}s")
 _KEY_BYTES: Final = 16
-_START_BYTES: Final = 6
+_START: Final = slice(_KEY_BYTES, _KEY_BYTES + 6)
+_LENGTH: Final = slice(_KEY_BYTES + 12, _KEY_BYTES + 16)
 _BUCKETS: Final = 256
 _START_SHIFT: Final = 15
 """Starts are kept in units of 2**15 ns, 33 µs, so that 63 bits of nanoseconds fit into 48."""
 _LOWER: Final = 0xFFFFFFFF
+_SMALL: Final = 1 << 31
+"""Marks a trace that may have one span, or two; its rows are counted in the bits below."""
+_ROWS: Final = _SMALL - 1
+_FEW: Final = 4
+"""How many timed rows two spans have, each of which was exported twice."""
 _SPILL_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -44,8 +49,8 @@ class SpanIndex:
 
     Attributes:
         rows: How many spans and log records were noted.
-        next_start: While `traces` gives a trace, no later than when the one after it starts, in nanoseconds since
-            1970; ``None`` where it is the last.
+        next_small_start: While `traces` gives a trace, no later than when the next one after it starts that may have
+            one span, or two, in nanoseconds since 1970; ``None`` where there is none.
     """
 
     def __init__(self, spill_bytes: int = _SPILL_BYTES) -> None:
@@ -55,7 +60,7 @@ class SpanIndex:
         self._rows_held = spill_bytes // ROW_BYTES
         self._next_spill = self._rows_held
         self.rows = 0
-        self.next_start: int | None = None
+        self.next_small_start: int | None = None
         self._order: list[int] = []
 
     def add(self, key: bytes, start_nano: int, offset: int, length: int, context: int) -> None:
@@ -88,9 +93,13 @@ class SpanIndex:
         # One integer a trace (start, bucket, first row, rows) sorts fast and costs a third of a tuple's memory.
         order.sort()
         self._order = order
-        for packed, following in zip_longest(order, order[1:]):
-            self.next_start = None if following is None else following >> 72 << _START_SHIFT
-            yield self._trace(packed >> 64 & 0xFF, packed >> 32 & _LOWER, packed & _LOWER)
+        small = (packed for packed in order if packed & _SMALL)
+        following = next(small, None)
+        for packed in order:
+            if packed == following:
+                following = next(small, None)
+            self.next_small_start = None if following is None else following >> 72 << _START_SHIFT
+            yield self._trace(packed >> 64 & 0xFF, packed >> 32 & _LOWER, packed & _ROWS)
 
     def again(self, number: int) -> tuple[bytes, list[Place]]:
         """Give one of the traces that `traces` gave.
@@ -102,7 +111,7 @@ class SpanIndex:
             The trace's key, and its places.
         """
         packed = self._order[number]
-        return self._trace(packed >> 64 & 0xFF, packed >> 32 & _LOWER, packed & _LOWER)
+        return self._trace(packed >> 64 & 0xFF, packed >> 32 & _LOWER, packed & _ROWS)
 
     def close(self) -> None:
         """Give the temporary file back."""
@@ -129,18 +138,21 @@ class SpanIndex:
         data = b"".join((*chunks, self._buckets[number]))
         rows: list[bytes] = [row for (row,) in _WHOLE_ROW.iter_unpack(data)]
         rows.sort()
-        key, earliest, first = b"", 0, 0
+        key, earliest, first, timed = b"", 0, 0, 0
         for ordinal, row in enumerate(rows):
             is_same = row[:_KEY_BYTES] == key
             if is_same and earliest:
                 continue
             if not is_same:
                 if ordinal:
-                    order.append(earliest << 72 | number << 64 | first << 32 | ordinal - first)
+                    small = _small(rows[timed:ordinal]) if ordinal - timed <= _FEW else 0
+                    order.append(earliest << 72 | number << 64 | first << 32 | small | ordinal - first)
                 key, first = row[:_KEY_BYTES], ordinal
-            earliest = int.from_bytes(row[_KEY_BYTES : _KEY_BYTES + _START_BYTES])
+            # Log records have no start here, and so stand before the spans.
+            earliest, timed = int.from_bytes(row[_START]), ordinal
         if rows:
-            order.append(earliest << 72 | number << 64 | first << 32 | len(rows) - first)
+            small = _small(rows[timed:]) if len(rows) - timed <= _FEW else 0
+            order.append(earliest << 72 | number << 64 | first << 32 | small | len(rows) - first)
         if chunks:
             self._spilled[number] = [self._write(b"".join(rows))]
             self._buckets[number].clear()
@@ -164,6 +176,11 @@ class SpanIndex:
             return b""
         self._file.seek(offset)
         return self._file.read(length)
+
+
+def _small(rows: list[bytes]) -> int:
+    """Give the mark of a small trace for the rows of at most two spans; one that was exported twice looks the same."""
+    return _SMALL if len({(row[_START], row[_LENGTH]) for row in rows}) <= 2 else 0
 
 
 def trace_order(key: bytes, starts: Iterable[int]) -> tuple[int, int, bytes]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from operator import attrgetter, ge, gt
 from typing import Final, NamedTuple, Protocol
 
 from pixie_otel.traces.report import Problem
@@ -10,6 +12,9 @@ from pixie_otel.traces.tree import Linkable, Links
 
 __all__ = ["Checkable", "trace_problems"]
 
+_START: Final[Callable[[Checkable], int]] = attrgetter("start_time_unix_nano")
+_END: Final[Callable[[Checkable], int]] = attrgetter("end_time_unix_nano")
+_DROPPED: Final[Callable[[Checkable], int]] = attrgetter("dropped_attributes")
 _SKEW_NANO: Final = 1_000_000
 """A child that starts less than a millisecond before its parent is within what clocks of one machine differ by."""
 
@@ -22,11 +27,22 @@ class _Odd(NamedTuple):
     skewed: list[int]
     dropped: list[int]
 
-    def of_times(self) -> Iterator[tuple[str, list[int], str]]:
-        """Give kind, positions and words of everything about times."""
-        yield "missing-time", self.timeless, "without a start time"
-        yield "unfinished-span", self.endless, "without an end time"
-        yield "clock-skew", self.skewed, "with an end before its start, or a start before its parent's"
+    def described(self, spans: Sequence[Checkable]) -> Iterator[tuple[str, list[int], str]]:
+        """Give kind, positions and words of everything that was found."""
+        if self.timeless:
+            yield "missing-time", self.timeless, f"{_spans(self.timeless)} without a start time"
+        if self.endless:
+            yield "unfinished-span", self.endless, f"{_spans(self.endless)} without an end time"
+        if self.skewed:
+            said = "with an end before its start, or a start before its parent's"
+            yield "clock-skew", self.skewed, f"{_spans(self.skewed)} {said}"
+        if self.dropped:
+            total = sum(spans[at].dropped_attributes for at in self.dropped)
+            said = (
+                f"{total} attributes of {_spans(self.dropped)} were dropped where they were made, so content may be "
+                "missing; raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT there"
+            )
+            yield "dropped-attributes", self.dropped, said
 
 
 class Checkable(Linkable, Protocol):
@@ -63,9 +79,11 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
         text = f"{message} (first: {first.name!r} {first.span_id})"
         found.append(Problem(kind, text, source, trace_id=trace_id, span_id=first.span_id))
 
-    remote = [at for at in links.orphans if getattr(spans[at], "has_remote_parent", False)]
-    elsewhere = set(remote)
-    if orphans := [at for at in links.orphans if at not in elsewhere]:
+    orphans: list[int] = []
+    remote: list[int] = []
+    for at in links.orphans:
+        (remote if getattr(spans[at], "has_remote_parent", False) else orphans).append(at)
+    if orphans:
         add("orphan-span", orphans, f"{_spans(orphans)} of {len(spans)} with a parent that is not in the input")
     if remote:
         message = f"{_spans(remote)} of {len(spans)} with a parent in another process that is not in the input"
@@ -78,17 +96,8 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
         add("several-roots", links.roots, f"the trace has {len(links.roots)} roots")
     if orphans and len(orphans) == len(links.roots):
         add("missing-root", orphans, "the trace has no true root: its top span is not in the input")
-    for kind, positions, said in odd.of_times():
-        if positions:
-            add(kind, positions, f"{_spans(positions)} {said}")
-    if dropped := odd.dropped:
-        total = sum(spans[at].dropped_attributes for at in dropped)
-        add(
-            "dropped-attributes",
-            dropped,
-            f"{total} attributes of {_spans(dropped)} were dropped where they were made, so content may be missing; "
-            "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT there",
-        )
+    for kind, positions, said in odd.described(spans) if odd else ():
+        add(kind, positions, said)
     return found
 
 
@@ -96,8 +105,16 @@ def _spans(positions: Sequence[int]) -> str:
     return "1 span" if len(positions) == 1 else f"{len(positions)} spans"
 
 
-def _odd(spans: Sequence[Checkable], links: Links) -> _Odd:
-    """Find the spans whose times are missing or at odds with others, and those that lost attributes."""
+def _odd(spans: Sequence[Checkable], links: Links) -> _Odd | None:
+    """Find the spans whose times are missing or at odds with others, and those that lost attributes, if any."""
+    starts = list(map(_START, spans))
+    if (
+        0 not in starts
+        and all(map(ge, map(_END, spans), starts))
+        and not any(map(_DROPPED, spans))
+        and not any(map(gt, links.parents, count()))
+    ):
+        return None
     odd = _Odd([], [], [], [])
     for at, (span, parent) in enumerate(zip(spans, links.parents, strict=True)):
         start, end = span.start_time_unix_nano, span.end_time_unix_nano

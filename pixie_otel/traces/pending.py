@@ -16,7 +16,7 @@ from pixie_otel.traces.ids import read_span_id
 from pixie_otel.traces.record import SpanRecord
 from pixie_otel.traces.report import Problem
 
-__all__ = ["Settled", "instants", "settle"]
+__all__ = ["Settled", "settle"]
 
 _PENDING: Final = b'"pending_span"'
 _PARENT: Final = f'"{logfire_keys.PENDING_PARENT_ID}"'.encode()
@@ -58,15 +58,6 @@ class Settled:
         return found
 
 
-def instants(records: list[SpanRecord]) -> list[SpanRecord]:
-    """Give the spans that take no time; few do, and only among them can be copies.
-
-    Args:
-        records: The spans of a trace.
-    """
-    return [record for record in records if record.start_time_unix_nano == record.end_time_unix_nano]
-
-
 def settle(records: list[SpanRecord]) -> Settled:
     """Leave out the copies of spans that are there, and let the others stand in for what is not.
 
@@ -75,10 +66,18 @@ def settle(records: list[SpanRecord]) -> Settled:
     """
     copies = [
         record
-        for record in instants(records)
-        if record.parent_span_id is not None and _PENDING in record.data and _PARENT in record.data
+        for record in records
+        if record.start_time_unix_nano == record.end_time_unix_nano
+        and record.parent_span_id is not None
+        and _PENDING in record.data
+        and _PARENT in record.data
     ]
-    copied = {id(record): parent for record in copies if (parent := _parent(record)) is not None}
+    # One whose real parent is its parent was put in its place before, as a converted file has it.
+    copied = {
+        id(record): parent
+        for record in copies
+        if (parent := _parent(record)) is not None and parent != record.parent_span_id
+    }
     if not copied:
         return Settled(records)
     there = {record.span_id for record in records if id(record) not in copied}

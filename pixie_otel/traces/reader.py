@@ -109,8 +109,8 @@ class TraceReader:
 
     def _traces(self, indexer: Indexer, report: ReadReport, numbers: list[int]) -> Iterator[Trace]:
         """Give all traces, and note the number in the index of each that is given."""
-        recent = RecentTraces()
-        for number, (key, places) in enumerate(indexer.index.traces()):
+        recent, index = RecentTraces(), indexer.index
+        for number, (key, places) in enumerate(index.traces()):
             trace = Assembly(key, indexer, report).trace(places)
             if trace is not None:
                 numbers.append(number)
@@ -118,8 +118,8 @@ class TraceReader:
                 if report.strict:
                     # What is wrong within a span shows when it is decoded.
                     _ = trace.spans
-                yield from recent.add(trace, sum(length for _, length, _ in places))
-            yield from recent.before(indexer.index.next_start)
+                yield from recent.add(trace, sum([place[1] for place in places]), index.next_small_start)
+            yield from recent.before(index.next_small_start)
 
     def _note_places(self, trace: Trace, places: list[Place], indexer: Indexer) -> None:
         """Take note of where a trace's records lie; a reader that writes them again needs to know."""

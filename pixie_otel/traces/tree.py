@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from itertools import count, pairwise
-from operator import attrgetter, gt
+from operator import attrgetter, eq, gt
 from typing import Final, Protocol, TypeVar
 
 import msgspec
@@ -221,29 +221,33 @@ def link(spans: Sequence[Linkable]) -> Links:
     Returns:
         The links.
     """
-    holders: dict[str, int] = {}
-    for position, span in enumerate(spans):
-        holder = holders.setdefault(span.span_id, position)
-        if holder != position and span.end_time_unix_nano > spans[holder].end_time_unix_nano:
-            holders[span.span_id] = position
-    roots: list[int] = []
-    parents: list[int] = []
-    links = Links(roots, parents, orphans=[], self_parents=[], cut=[])
-    for position, span in enumerate(spans):
-        parent_id = span.parent_span_id
-        parent = -1 if parent_id is None else holders.get(parent_id, -1)
-        if parent_id == span.span_id:
-            links.self_parents.append(position)
-            parent = -1
-        elif parent < 0 and parent_id is not None:
-            links.orphans.append(position)
-        parents.append(parent)
-        if parent < 0:
-            roots.append(position)
+    holders: dict[str | None, int] = {span.span_id: position for position, span in enumerate(spans)}
+    has_twins = len(holders) < len(spans)
+    if has_twins:
+        holders = _holders(spans)
+    parents = [holders.get(span.parent_span_id, -1) for span in spans]
+    self_parents: list[int] = []
+    if has_twins or any(map(eq, parents, count())):
+        self_parents = [at for at, span in enumerate(spans) if span.parent_span_id == span.span_id]
+        for position in self_parents:
+            parents[position] = -1
+    roots = [position for position, parent in enumerate(parents) if parent < 0]
+    orphans = [position for position in roots if spans[position].parent_span_id not in {None, spans[position].span_id}]
+    links = Links(roots, parents, orphans, self_parents, cut=[])
     if any(map(gt, parents, count())):
         # Only where a parent stands behind its child can going up come round again.
         _cut_cycles(links)
     return links
+
+
+def _holders(spans: Sequence[Linkable]) -> dict[str | None, int]:
+    """Give which span of each id has the children."""
+    holders: dict[str | None, int] = {}
+    for position, span in enumerate(spans):
+        holder = holders.setdefault(span.span_id, position)
+        if holder != position and span.end_time_unix_nano > spans[holder].end_time_unix_nano:
+            holders[span.span_id] = position
+    return holders
 
 
 def _cut_cycles(links: Links) -> None:
