@@ -72,7 +72,7 @@ OI_EMBEDDING_PARAMETERS: Final = "embedding.invocation_parameters"
 OI_EMBEDDING_MODEL: Final = "embedding.model_name"
 OI_EMBEDDINGS: Final = "embedding.embeddings"
 OI_AGENT_NAME: Final = "agent.name"
-OI_EVENT_FIRST_TOKEN: Final = "First Token Stream Event"
+OI_EVENT_FIRST_TOKEN: Final = "First Token Stream Event"  # noqa: S105 - a token of text
 OI_REDACTED: Final = "__REDACTED__"
 
 # --- OpenTelemetry GenAI semantic conventions, current and older ---

@@ -9,5 +9,5 @@ __all__ = ["INPUT_TOKEN_DETAILS", "METADATA_PREFIX", "OUTPUT_TOKEN_DETAILS", "PR
 PREFIX: Final = "langsmith."
 SPAN_KIND: Final = "langsmith.span.kind"
 METADATA_PREFIX: Final = "langsmith.metadata."
-INPUT_TOKEN_DETAILS: Final = "gen_ai.usage.input_token_details"
-OUTPUT_TOKEN_DETAILS: Final = "gen_ai.usage.output_token_details"
+INPUT_TOKEN_DETAILS: Final = "gen_ai.usage.input_token_details"  # noqa: S105 - tokens of text
+OUTPUT_TOKEN_DETAILS: Final = "gen_ai.usage.output_token_details"  # noqa: S105 - tokens of text

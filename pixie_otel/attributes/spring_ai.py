@@ -7,6 +7,7 @@ from typing import Final
 __all__ = [
     "CONVERSATION_ID",
     "KIND",
+    "QUERY",
     "QUERY_CONTENT",
     "QUERY_DOCUMENTS",
     "SYSTEM_TEXT",
@@ -27,5 +28,7 @@ TOOL_DESCRIPTION: Final = "spring.ai.tool.definition.description"
 TOOL_CALL_ID: Final = "spring.ai.tool.call.id"
 TOOL_CALL_ARGUMENTS: Final = "spring.ai.tool.call.arguments"
 TOOL_CALL_RESULT: Final = "spring.ai.tool.call.result"
+QUERY: Final = "db.vector.query"
+"""How the keys of a query begin."""
 QUERY_CONTENT: Final = "db.vector.query.content"
 QUERY_DOCUMENTS: Final = "db.vector.query.response.documents"

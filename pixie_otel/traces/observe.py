@@ -7,7 +7,9 @@ from typing import Any, Final
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces import dialects
-from pixie_otel.traces.dialects.failures import failure
+from pixie_otel.traces.dialects.failures import failure, last_exception
+from pixie_otel.traces.dialects.first_token import first_token_ms
+from pixie_otel.traces.dialects.operations import LEAF_KINDS
 from pixie_otel.traces.dialects.plain import answer, plain_messages
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.values import text
@@ -129,7 +131,7 @@ def _common(facts: SpanFacts, reading: Reading, kind: ObservationKind, names: tu
         "end_time_unix_nano": facts.end_time_unix_nano,
         "input": reading.input,
         "output": reading.output,
-        "error": reading.error or _error(facts),
+        "error": reading.error or _error(facts, reading),
         "metadata": reading.metadata or {},
         "session_id": reading.session_id,
         "user_id": reading.user_id,
@@ -146,6 +148,7 @@ def _common(facts: SpanFacts, reading: Reading, kind: ObservationKind, names: tu
 
 def _llm_span(base: dict[str, Any], reading: Reading) -> LLMSpan:
     raw_reasons = reading.raw_finish_reasons or ()
+    begun = reading.time_to_first_token_ms
     error: SpanError | None = base["error"]
     # The same call reads the same whatever recorded it: the messages count, not one instrumentation's dump of them.
     if reading.input_messages:
@@ -158,7 +161,7 @@ def _llm_span(base: dict[str, Any], reading: Reading) -> LLMSpan:
         provider=reading.provider,
         request_model=reading.request_model,
         response_model=reading.response_model,
-        input_tokens=reading.input_tokens,
+        input_tokens=_input_tokens(reading),
         output_tokens=reading.output_tokens,
         cache_read_tokens=reading.cache_read_tokens,
         cache_creation_tokens=reading.cache_creation_tokens,
@@ -174,9 +177,16 @@ def _llm_span(base: dict[str, Any], reading: Reading) -> LLMSpan:
         input_messages=reading.input_messages or (),
         output_messages=reading.output_messages or (),
         tool_definitions=reading.tool_definitions or (),
-        time_to_first_token_ms=reading.time_to_first_token_ms,
+        time_to_first_token_ms=first_token_ms(base["events"], base["start_time_unix_nano"]) if begun is None else begun,
         cost=reading.cost,
     )
+
+
+def _input_tokens(reading: Reading) -> int | None:
+    """Give the tokens in, cached ones among them: some producers pass on Anthropic's count, which leaves them out."""
+    cached = (reading.cache_read_tokens or 0) + (reading.cache_creation_tokens or 0)
+    said = reading.input_tokens
+    return said if said is None or cached <= said else said + cached
 
 
 def _agent_span(base: dict[str, Any], reading: Reading) -> AgentSpan:
@@ -201,6 +211,11 @@ def _last_word(item: AssistantMessage) -> JsonValue:
     return item.text if done and item.text else answer([item])
 
 
-def _error(facts: SpanFacts) -> SpanError | None:
-    failed = facts.status_message is not None or text(facts.attributes.get(keys.ERROR_TYPE)) is not None
-    return failure(facts) if failed else None
+def _error(facts: SpanFacts, reading: Reading) -> SpanError | None:
+    if facts.status_message is not None or text(facts.attributes.get(keys.ERROR_TYPE)) is not None:
+        return failure(facts)
+    # Some record the exception and leave the status: what gave something back got over it, what gave nothing did not.
+    said = (reading.output, reading.result, reading.output_messages, reading.documents, reading.raw_finish_reasons)
+    if reading.kind not in LEAF_KINDS or any(value is not None for value in said) or last_exception(facts) is None:
+        return None
+    return failure(facts)

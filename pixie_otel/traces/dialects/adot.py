@@ -47,7 +47,7 @@ def read(span: SpanFacts) -> Reading | None:
     Returns:
         The reading; ``None`` where no log record of the span holds content.
     """
-    if not any(isinstance(event.body, dict) for event in span.events):
+    if not span.events or not any(isinstance(event.body, dict) for event in span.events):
         return None
     given, given_back = list(_held(span, "input")), list(_held(span, "output"))
     if not given and not given_back:

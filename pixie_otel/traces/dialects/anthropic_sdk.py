@@ -16,7 +16,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "anthropic_sdk"
 ROOTS: Final = frozenset({"anthropic"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _CUT: Final = "content was cut by the producer (ANTHROPIC_OPEN_TELEMETRY_TRACES_MAX_CONTENT_BYTES)"
 

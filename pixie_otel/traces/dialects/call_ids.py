@@ -10,7 +10,29 @@ from msgspec import structs
 from pixie_otel.evaluable import ToolCall
 from pixie_otel.traces.messages import AssistantMessage, Message
 
-__all__ = ["identified", "lacks_ids"]
+__all__ = ["called", "identified", "lacks_ids"]
+
+
+def called(answers: tuple[Message, ...], identity: str) -> tuple[Message, ...]:
+    """Give answers whose only tool call has an id that is recorded beside them.
+
+    Args:
+        answers: The answers.
+        identity: The id.
+
+    Returns:
+        The answers; as they are where there are several calls, or none.
+    """
+    match _calls(answers):
+        case [call] if call.id != identity:
+            return tuple(
+                structs.replace(answer, tool_calls=(replace(call, id=identity),))
+                if isinstance(answer, AssistantMessage) and answer.tool_calls
+                else answer
+                for answer in answers
+            )
+        case _:
+            return answers
 
 
 def lacks_ids(answers: Iterable[Message]) -> bool:

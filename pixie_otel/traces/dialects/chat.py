@@ -139,10 +139,11 @@ def _message(value: _Object, role: str, raws: list[_Object]) -> Message:
             calls.extend(_told(tool_call(raw)))
         elif said in RESULT_TYPES:
             results.append(raw)
-        elif (part := content_part(raw)) is not None:
+        elif (part := content_part(raw, said)) is not None:
             parts.append(part)
     if listed := listed_calls(value):
         calls.extend(_unheard(listed, calls))
+    parts = _spoken(parts, calls)
     name = text(value.get("name"))
     if role in ("system", "developer"):
         return SystemMessage(role=role, content=tuple(parts), name=name)
@@ -155,6 +156,19 @@ def _message(value: _Object, role: str, raws: list[_Object]) -> Message:
     if role == "user":
         return UserMessage(content=tuple(parts), name=name)
     return Message(role=role, content=tuple(parts), name=name)
+
+
+def _spoken(parts: list[ContentPart], calls: list[ToolCall]) -> list[ContentPart]:
+    """Give the parts without those that only repeat a call."""
+    return [part for part in parts if not _is_a_call(part, calls)] if calls and parts else parts
+
+
+def _is_a_call(part: ContentPart, calls: list[ToolCall]) -> bool:
+    """Say whether a text is only a provider's item of a call that is there as well, written as JSON."""
+    if not isinstance(part, TextContent) or not part.text.startswith("{"):
+        return False
+    item = decoded(part.text, depth=1)
+    return isinstance(item, dict) and kind(item) in CALL_TYPES and tool_call(item) in calls
 
 
 def _unpacked(value: _Object) -> _Object:
@@ -266,9 +280,10 @@ def _is_own_json(content: JsonValue) -> bool:
 
 
 def _result_content(result: _Object) -> list[ContentPart]:
-    value = next(
-        (result[key] for key in ("response", "result", "output", "content") if result.get(key) is not None), None
-    )
+    value = next((result[key] for key in _RESULT_KEYS if result.get(key) is not None), None)
+    if isinstance(value, list) and len(value) == 1 and isinstance(only := value[0], dict) and only.keys() == {"json"}:
+        # Bedrock's block of JSON.
+        value = only["json"]
     if isinstance(value, dict) and "value" in value and value.get("type") in _OUTPUT_TYPES:
         value = value["value"]
     if value is None:

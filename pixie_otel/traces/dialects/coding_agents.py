@@ -31,7 +31,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "coding_agents"
 ROOTS: Final = frozenset({"span", "codex", keys.TOOL_NAME, keys.USER_PROMPT})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _KINDS: Final = {
     "interaction": ObservationKind.AGENT,

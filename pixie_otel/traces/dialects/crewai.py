@@ -18,7 +18,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "crewai"
 ROOTS: Final = frozenset({"crewai", keys.TASKS})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 
 def read(span: SpanFacts) -> Reading | None:

@@ -30,7 +30,7 @@ def failure(span: SpanFacts, said: str | None = None) -> SpanError:
     if kind is not None and kind.startswith(_CLASS):
         # Semantic Kernel writes how Python shows a class.
         kind = kind.removeprefix(_CLASS).removesuffix("'>")
-    message = said or span.status_message or ""
+    message = said or span.status_message or text(span.attributes.get(keys.ERROR_MESSAGE)) or ""
     if (kind is None or not message) and (event := last_exception(span)) is not None:
         kind = kind or text(event.attributes.get(keys.EXCEPTION_TYPE))
         message = message or text(event.attributes.get(keys.EXCEPTION_MESSAGE)) or ""

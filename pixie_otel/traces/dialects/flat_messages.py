@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from operator import itemgetter
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import message, text_message
-from pixie_otel.traces.dialects.values import Tree, decoded, indexed, leaf, text, tree
+from pixie_otel.traces.dialects.values import Kept, Tree, decoded, indexed, leaf, text, tree
 from pixie_otel.traces.messages import Message, TextContent, ToolResultMessage
 
 __all__ = ["FlatLists", "first_index", "flat_items", "flat_lists", "flat_messages", "flat_texts", "items", "shown"]
 
-FlatLists: TypeAlias = dict[str, dict[str, Tree]]
+FlatLists: TypeAlias = dict[str, dict[int, Tree]]
 """OpenInference's lists by name, their items by index, and of each item the rest of each key with its value."""
 
 _LISTS: Final = tuple(
@@ -58,19 +57,31 @@ def flat_lists(attributes: Mapping[str, JsonValue]) -> FlatLists:
     """
     lists: FlatLists = {}
     for key, value in attributes.items():
-        if key.startswith(_LISTS):
-            _, name, rest = key.split(".", 2)
-            index, _, field = rest.partition(".")
+        if (place := _places[key]) is not None:
+            name, index, field = place
             lists.setdefault(name, {}).setdefault(index, {})[field] = value
     return lists
 
 
-def first_index(items_by_index: Mapping[str, Tree] | None) -> int:
+def _place(key: str) -> tuple[str, int, str] | None:
+    """Say which list a key belongs to, which item of it, and what the rest of the key is."""
+    if not key.startswith(_LISTS):
+        return None
+    _, name, rest = key.split(".", 2)
+    index, _, field = rest.partition(".")
+    is_index = index.isascii() and index.isdigit() and len(index) <= _MAX_INDEX_DIGITS
+    return (name, int(index), field) if is_index else None
+
+
+_places: Final = Kept(_place)
+
+
+def first_index(items_by_index: Mapping[int, Tree] | None) -> int:
     """Give the lowest index of a list; 0 where there is none."""
-    return min((number for number, _ in _ordered(items_by_index or {})), default=0)
+    return min(items_by_index, default=0) if items_by_index else 0
 
 
-def flat_items(attributes: Mapping[str, JsonValue], lists: FlatLists, name: str) -> Iterator[Tree]:
+def flat_items(attributes: Mapping[str, JsonValue], lists: FlatLists, name: str) -> list[Tree]:
     """Give the items of a list in order, each with its keys as they were sorted.
 
     Args:
@@ -79,10 +90,10 @@ def flat_items(attributes: Mapping[str, JsonValue], lists: FlatLists, name: str)
         name: The list's name: ``input_messages``, ``output_messages``, ``tools``, ``prompts`` or ``choices``.
     """
     by_index = lists.get(name)
-    if by_index is not None and (ordered := _ordered(by_index)):
-        yield from (fields for _, fields in ordered)
-    elif (whole := attributes.get(keys.LLM_PREFIX + name)) is not None:
-        yield from _listed(whole)
+    if by_index is not None:
+        return [by_index[index] for index in sorted(by_index)]
+    whole = attributes.get(keys.LLM_PREFIX + name)
+    return [] if whole is None else _listed(whole)
 
 
 def flat_messages(found_items: Iterable[Tree], role: str) -> tuple[Message, ...] | None:
@@ -101,6 +112,10 @@ def flat_messages(found_items: Iterable[Tree], role: str) -> tuple[Message, ...]
         if (plain := _quickly(fields)) is not None:
             left = True
             found.append(plain)
+            continue
+        if fields.get("message.role") == _FUNCTION and (results := _results(fields)):
+            left = True
+            found.extend(results)
             continue
         said = _as_chat(_within(tree(fields, ("",)), "message"))
         hidden = bool(said.pop("hidden")) or hidden
@@ -126,16 +141,6 @@ def flat_texts(whole: JsonValue, found_items: Iterable[Tree], name: str, role: s
     return tuple(message({"content": item}, role=role) for item in said if item) or None
 
 
-def _ordered(by_index: Mapping[str, Tree]) -> list[tuple[int, Tree]]:
-    found = [
-        (int(index), fields)
-        for index, fields in by_index.items()
-        if index.isascii() and index.isdigit() and len(index) <= _MAX_INDEX_DIGITS
-    ]
-    found.sort(key=itemgetter(0))
-    return found
-
-
 def _quickly(fields: Tree) -> Message | None:
     """Read a message of a role and a text, or a tool's answer, as most are; ``None`` for one with more in it."""
     role, content = fields.get("message.role"), fields.get("message.content")
@@ -147,6 +152,20 @@ def _quickly(fields: Tree) -> Message | None:
     if len(fields) == 3 and role == "tool" and isinstance(identity, str) and identity:
         return ToolResultMessage(content=(TextContent(content),), tool_call_id=identity)
     return None
+
+
+def _results(fields: Tree) -> list[Message]:
+    """Read what the tools of an answer gave back, which AutoGen's instrumentor writes beside one message for all."""
+    found = [
+        (len(index), index, said)
+        for key, value in fields.items()
+        if (index := key.removeprefix(f"{_FUNCTION}.")).isdecimal() and isinstance(said := decoded(value), dict)
+    ]
+    found.sort(key=lambda item: item[:2])
+    return [
+        message({"content": said.get("content"), "tool_call_id": said.get("call_id")}, role="tool")
+        for _, _, said in found
+    ]
 
 
 def _listed(branch: JsonValue) -> list[Tree]:

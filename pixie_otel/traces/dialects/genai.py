@@ -8,16 +8,29 @@ details event).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Final
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
+from pixie_otel.traces.dialects.call_ids import called
 from pixie_otel.traces.dialects.chat import messages
+from pixie_otel.traces.dialects.identities import first_identity
 from pixie_otel.traces.dialects.literals import literal
 from pixie_otel.traces.dialects.message_events import event_messages, event_values, left_out, one_of_pieces, recorded
+from pixie_otel.traces.dialects.operations import operation_kind
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
+from pixie_otel.traces.dialects.retrieved import document
 from pixie_otel.traces.dialects.toolcalls import tool_list, tool_result
-from pixie_otel.traces.dialects.values import decoded, json_object, number, text, whole
+from pixie_otel.traces.dialects.values import (
+    decoded,
+    first_number,
+    first_whole,
+    json_mapping,
+    number,
+    text,
+    whole,
+)
 from pixie_otel.traces.messages import AssistantMessage, SystemMessage, ToolResultMessage
 from pixie_otel.traces.spans import ObservationKind, SpanEvent
 
@@ -25,39 +38,25 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "gen_ai"
 ROOTS: Final = frozenset({"gen_ai"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
-_KINDS: Final = {
-    "chat": ObservationKind.LLM,
-    "generate_content": ObservationKind.LLM,
-    "text_completion": ObservationKind.LLM,
-    "completion": ObservationKind.LLM,
-    "llm_call": ObservationKind.LLM,
-    "embeddings": ObservationKind.EMBEDDING,
-    "embedding": ObservationKind.EMBEDDING,
-    "retrieval": ObservationKind.RETRIEVER,
-    "rerank": ObservationKind.RERANKER,
-    "execute_tool": ObservationKind.TOOL,
-    "create_agent": ObservationKind.AGENT,
-    "invoke_agent": ObservationKind.AGENT,
-    "invoke_workflow": ObservationKind.CHAIN,
-    "execute_event_loop_cycle": ObservationKind.CHAIN,
-    "agent_step": ObservationKind.CHAIN,
-    "chain": ObservationKind.CHAIN,
-    "plan": ObservationKind.CHAIN,
-    "tool": ObservationKind.TOOL,
-    # What MLflow calls its spans stands as the operation where the conventions have no name for it.
-    "workflow": ObservationKind.CHAIN,
-    "task": ObservationKind.CHAIN,
-    "parser": ObservationKind.CHAIN,
-    "retriever": ObservationKind.RETRIEVER,
-    "reranker": ObservationKind.RERANKER,
-    "guardrail": ObservationKind.GUARDRAIL,
-    "evaluator": ObservationKind.EVALUATOR,
-}
+_CLIENT: Final = "client"
 _NOT_SPECIFIED: Final = "<not specified>"
 """What Google's agent kit writes for the id of a call that failed."""
 _NOTHING: Final[tuple[JsonValue, ...]] = (None, "", [], {})
+_INPUT_KEYS: Final = (keys.GENAI_INPUT_TOKENS, keys.GENAI_PROMPT_TOKENS, keys.GENAI_RESPONSE_PROMPT_TOKENS)
+_OUTPUT_KEYS: Final = (keys.GENAI_OUTPUT_TOKENS, keys.GENAI_COMPLETION_TOKENS, keys.GENAI_RESPONSE_COMPLETION_TOKENS)
+_CACHE_READ_KEYS: Final = (keys.GENAI_CACHE_READ_TOKENS, keys.TRACELOOP_CACHE_READ_TOKENS)
+_CACHE_CREATION_KEYS: Final = (
+    keys.GENAI_CACHE_CREATION_TOKENS,
+    keys.GENAI_CACHE_WRITE_TOKENS,
+    keys.TRACELOOP_CACHE_CREATION_TOKENS,
+)
+_REASONING_KEYS: Final = (keys.GENAI_REASONING_TOKENS, keys.TRACELOOP_REASONING_TOKENS)
+_COST_KEYS: Final = (keys.GENAI_USAGE_COST, keys.OPERATION_COST, keys.GENAI_COST_TOTAL)
+"""The conventions have no key for what a call cost, producers have these."""
+_REFERENCES: Final = (keys.GENAI_INPUT_MESSAGES_REF, keys.GENAI_OUTPUT_MESSAGES_REF, keys.GENAI_SYSTEM_INSTRUCTIONS_REF)
+_ELSEWHERE: Final = "content was uploaded to where its attributes point: it is not in the file"
 _FIRST_TOKEN_KEYS: Final = (
     keys.GENAI_TIME_TO_FIRST_CHUNK,
     keys.GENAI_CLIENT_TIME_TO_FIRST_CHUNK,
@@ -76,19 +75,19 @@ def read(span: SpanFacts) -> Reading | None:
         The reading; ``None`` where none of the keys is there.
     """
     attributes = _with_details(span)
-    if not any(key.startswith(keys.GENAI_PREFIX) for key in attributes) and not any(
+    if not any(map(str.startswith, attributes, repeat(keys.GENAI_PREFIX))) and not any(
         event.name.startswith(keys.GENAI_PREFIX) for event in span.events
     ):
         return None
     said = text(attributes.get(keys.GENAI_OPERATION))
     reading = Reading(
-        kind=None if said is None else _KINDS.get(said.lower()),
+        kind=operation_kind(said),
         operation=said,
         provider=text(attributes.get(keys.GENAI_PROVIDER)) or text(attributes.get(keys.GENAI_SYSTEM)),
         request_model=_model(attributes.get(keys.GENAI_REQUEST_MODEL)),
         response_model=_model(attributes.get(keys.GENAI_RESPONSE_MODEL)),
-        session_id=text(attributes.get(keys.GENAI_CONVERSATION_ID)) or text(attributes.get(keys.SESSION_ID)),
-        user_id=text(attributes.get(keys.USER_ID)) or text(attributes.get(keys.ENDUSER_ID)),
+        session_id=first_identity(attributes, (keys.SESSION_ID, keys.GENAI_CONVERSATION_ID, keys.GENAI_THREAD_ID)),
+        user_id=first_identity(attributes, (keys.USER_ID, keys.ENDUSER_ID)),
         agent_name=text(attributes.get(keys.GENAI_AGENT_NAME)),
         agent_id=text(attributes.get(keys.GENAI_AGENT_ID)),
     )
@@ -96,10 +95,13 @@ def read(span: SpanFacts) -> Reading | None:
     if reading.kind is not ObservationKind.TOOL:
         _read_messages(attributes, span.events, reading)
     _read_finish(attributes, reading)
+    if not attributes.keys().isdisjoint(_REFERENCES):
+        reading.notes = (_ELSEWHERE,)
     if reading.kind is None:
-        reading.kind = _guessed_kind(attributes, said, reading)
+        reading.kind = _guessed_kind(span, said, reading)
     match reading.kind:
-        case ObservationKind.LLM:
+        # Another vocabulary may say that a span is a call, and leave what all calls have to this one.
+        case ObservationKind.LLM | None:
             _read_call(attributes, reading)
             reading.time_to_first_token_ms = _time_to_first_token(attributes, span)
         case ObservationKind.TOOL:
@@ -120,7 +122,12 @@ def _model(value: JsonValue) -> str | None:
 
 def _with_details(span: SpanFacts) -> Mapping[str, JsonValue]:
     """Give the attributes with what details events add; the span's own count first, where they say something."""
-    details = [event.attributes for event in span.events if event.name == keys.GENAI_EVENT_DETAILS]
+    # Where a log record holds them, some producers write them into its body.
+    details = [
+        {**json_mapping(event.body), **event.attributes}
+        for event in span.events
+        if event.name == keys.GENAI_EVENT_DETAILS
+    ]
     if not details:
         return span.attributes
     merged: dict[str, JsonValue] = {}
@@ -129,8 +136,14 @@ def _with_details(span: SpanFacts) -> Mapping[str, JsonValue]:
             # Several such events may each hold one piece of the call, or of one list.
             before = merged.get(key) if key in _MESSAGE_LISTS else None
             merged[key] = value if before is None else _joined(before, value)
-    merged.update({key: value for key, value in span.attributes.items() if decoded(value) not in _NOTHING})
+    merged.update({key: value for key, value in span.attributes.items() if _says_more(value, merged.get(key))})
     return merged
+
+
+def _says_more(value: JsonValue, told: JsonValue) -> bool:
+    """Say whether an attribute says something, and no less than the event does: one that was cut is no list."""
+    found = decoded(value)
+    return found not in _NOTHING and (isinstance(found, list) or not isinstance(decoded(told), list))
 
 
 def _joined(before: JsonValue, after: JsonValue) -> JsonValue:
@@ -143,18 +156,20 @@ def _joined(before: JsonValue, after: JsonValue) -> JsonValue:
     return second if second[: len(first)] == first else [*first, *second]
 
 
-def _guessed_kind(
-    attributes: Mapping[str, JsonValue], operation: str | None, reading: Reading
-) -> ObservationKind | None:
+def _guessed_kind(span: SpanFacts, operation: str | None, reading: Reading) -> ObservationKind | None:
     """Say what a span without a known operation is.
 
     What names a model and has tokens or messages is called one. Frameworks have operations of their own, whose spans
-    may hold the sums of the calls below; of those, only what ended as a call ends is one.
+    may hold the sums of the calls below; of those, only what ended as a call ends is one. A span that is full drops
+    its oldest attributes, the model among them, so that of a client's call the tokens may be all that is left.
     """
+    attributes = span.attributes
     has_model = reading.request_model is not None or reading.response_model is not None
     has_content = reading.input_messages is not None or reading.output_messages is not None
     has_tokens = reading.input_tokens is not None or reading.output_tokens is not None
     if not has_model:
+        if operation is None and span.otel_kind == _CLIENT and reading.output_tokens is not None:
+            return ObservationKind.LLM
         named = operation is None and text(attributes.get(keys.GENAI_TOOL_NAME)) is not None
         return ObservationKind.TOOL if named and not has_content else None
     if not (has_content or has_tokens):
@@ -164,30 +179,13 @@ def _guessed_kind(
     return ObservationKind.LLM if reading.raw_finish_reasons or text(attributes.get(keys.GENAI_RESPONSE_ID)) else None
 
 
-def _first(attributes: Mapping[str, JsonValue], *names: str) -> int | None:
-    for name in names:
-        found = whole(attributes.get(name))
-        if found is not None:
-            return found
-    return None
-
-
 def _read_usage(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
-    reading.input_tokens = _first(attributes, keys.GENAI_INPUT_TOKENS, keys.GENAI_PROMPT_TOKENS)
-    reading.output_tokens = _first(attributes, keys.GENAI_OUTPUT_TOKENS, keys.GENAI_COMPLETION_TOKENS)
-    reading.cache_read_tokens = _first(attributes, keys.GENAI_CACHE_READ_TOKENS, keys.TRACELOOP_CACHE_READ_TOKENS)
-    reading.cache_creation_tokens = _first(
-        attributes,
-        keys.GENAI_CACHE_CREATION_TOKENS,
-        keys.GENAI_CACHE_WRITE_TOKENS,
-        keys.TRACELOOP_CACHE_CREATION_TOKENS,
-    )
-    cached = (reading.cache_read_tokens or 0) + (reading.cache_creation_tokens or 0)
-    if reading.input_tokens is not None and cached > reading.input_tokens:
-        # Some pass on Anthropic's count, which leaves cached tokens out.
-        reading.input_tokens += cached
-    reading.reasoning_tokens = _first(attributes, keys.GENAI_REASONING_TOKENS, keys.TRACELOOP_REASONING_TOKENS)
-    reading.cost = number(attributes.get(keys.GENAI_USAGE_COST))
+    reading.input_tokens = first_whole(attributes, _INPUT_KEYS)
+    reading.output_tokens = first_whole(attributes, _OUTPUT_KEYS)
+    reading.cache_read_tokens = first_whole(attributes, _CACHE_READ_KEYS)
+    reading.cache_creation_tokens = first_whole(attributes, _CACHE_CREATION_KEYS)
+    reading.reasoning_tokens = first_whole(attributes, _REASONING_KEYS)
+    reading.cost = first_number(attributes, _COST_KEYS)
 
 
 def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
@@ -197,6 +195,9 @@ def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.response_id = text(attributes.get(keys.GENAI_RESPONSE_ID))
     reading.output_type = text(attributes.get(keys.GENAI_OUTPUT_TYPE))
     reading.tool_definitions = tool_list(attributes.get(keys.GENAI_TOOL_DEFINITIONS)) or None
+    if reading.output_messages and (identity := text(attributes.get(keys.GENAI_TOOL_CALL_ID))):
+        # OpenLIT's messages have the id of the item that OpenAI's responses put a call into.
+        reading.output_messages = called(reading.output_messages, identity)
 
 
 def _read_finish(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
@@ -238,10 +239,11 @@ def _read_messages(attributes: Mapping[str, JsonValue], events: Sequence[SpanEve
     instructions = messages(_instructions(attributes), role="system")
     if reading.kind is ObservationKind.LLM:
         given_back = one_of_pieces(given_back)
-    told = {item.text for item in given if isinstance(item, SystemMessage)}
-    given = (*(item for item in instructions if item.text not in told), *given)
-    reading.input_messages = None if all(left_out(item) for item in given) else given
-    reading.output_messages = None if all(left_out(item) for item in given_back) else given_back
+    if instructions:
+        told = {item.text for item in given if isinstance(item, SystemMessage)}
+        given = (*(item for item in instructions if item.text not in told), *given)
+    reading.input_messages = None if all(map(left_out, given)) else given
+    reading.output_messages = None if all(map(left_out, given_back)) else given_back
 
 
 def _instructions(attributes: Mapping[str, JsonValue]) -> JsonValue:
@@ -273,8 +275,9 @@ def _read_tool(attributes: Mapping[str, JsonValue], events: Sequence[SpanEvent],
     reading.tool_description = text(attributes.get(keys.GENAI_TOOL_DESCRIPTION))
     identity = text(attributes.get(keys.GENAI_TOOL_CALL_ID))
     reading.tool_call_id = None if identity == _NOT_SPECIFIED else identity
-    # OpenLIT writes the arguments of LangChain's tools as Python shows them.
-    reading.arguments = literal(recorded(attributes.get(keys.GENAI_TOOL_CALL_ARGUMENTS)))
+    # OpenLIT has an older name for the arguments, and writes those of LangChain's tools as Python shows them.
+    arguments = attributes.get(keys.GENAI_TOOL_CALL_ARGUMENTS, attributes.get(keys.GENAI_TOOL_ARGS))
+    reading.arguments = literal(recorded(arguments))
     reading.result = tool_result(recorded(attributes.get(keys.GENAI_TOOL_CALL_RESULT)))
     for given, given_back in (event_values(events), _tool_messages(attributes)):
         if reading.arguments is None:
@@ -295,21 +298,13 @@ def _tool_messages(attributes: Mapping[str, JsonValue]) -> tuple[JsonValue, Json
 
 
 def _read_documents(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
-    reading.query = text(attributes.get(keys.GENAI_RETRIEVAL_QUERY))
-    reading.input = reading.query
+    asked = (item.text for item in reversed(reading.input_messages or ()) if item.text)
+    reading.query = reading.input = text(attributes.get(keys.GENAI_RETRIEVAL_QUERY)) or next(asked, None)
     listed = decoded(attributes.get(keys.GENAI_RETRIEVAL_DOCUMENTS))
     if isinstance(listed, list):
-        reading.documents = tuple(_document(item) for item in listed if isinstance(item, str | dict))
+        reading.documents = tuple(
+            Document(content=item) if isinstance(item, str) else document(item)
+            for item in listed
+            if isinstance(item, str | dict)
+        )
         reading.output = listed
-
-
-def _document(item: str | dict[str, JsonValue]) -> Document:
-    if isinstance(item, str):
-        return Document(content=item)
-    identity = item.get("id")
-    return Document(
-        content=text(item.get("content")) or "",
-        id=None if identity is None else str(identity),
-        score=number(item.get("score")),
-        metadata=json_object(item.get("metadata")),
-    )

@@ -11,11 +11,12 @@ from pixie_otel.attributes import genkit as keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.failures import failure
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity
 from pixie_otel.traces.dialects.plain import answer, plain_messages
 from pixie_otel.traces.dialects.provider import read_request, read_response
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.retrieved import documents
-from pixie_otel.traces.dialects.values import first_text, json_mapping, json_value, text
+from pixie_otel.traces.dialects.values import json_mapping, json_value, text
 from pixie_otel.traces.spans import ObservationKind
 
 __all__ = ["NAME", "ROOTS", "read"]
@@ -35,7 +36,7 @@ _KINDS: Final = {
     "evaluator": ObservationKind.EVALUATOR,
     "agent": ObservationKind.AGENT,
 }
-_SESSION_NAMES: Final = ("sessionId", "genkit:sessionId", "session_id", "threadName")
+_SESSION_NAMES: Final = ("genkit:sessionId", *SESSION_NAMES, "threadName")
 
 
 def read(span: SpanFacts) -> Reading | None:
@@ -62,8 +63,8 @@ def read(span: SpanFacts) -> Reading | None:
         input=given,
         output=given_back,
         metadata=said or None,
-        session_id=first_text(said, _SESSION_NAMES),
-        user_id=text(said.get("userId")),
+        session_id=first_identity(said, _SESSION_NAMES),
+        user_id=first_identity(said, USER_NAMES),
     )
     if attributes.get(keys.STATE) == "error":
         reading.error = failure(span)

@@ -24,7 +24,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "google_adk"
 ROOTS: Final = frozenset({"gcp"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _MERGED: Final = "(merged tools)"
 _NOT_GIVEN: Final = ("<not specified>", "<not serializable>", "N/A")

@@ -25,7 +25,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "haystack"
 ROOTS: Final = frozenset({"haystack"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _KINDS: Final = (
     ("ImageGenerator", ObservationKind.CHAIN),

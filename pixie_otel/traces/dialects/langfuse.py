@@ -6,30 +6,29 @@ others write for Langfuse's OpenTelemetry endpoint.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Final
 
 from pixie_otel import attributes as keys
 from pixie_otel.attributes import langfuse as own_keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.failures import failure
+from pixie_otel.traces.dialects.first_token import ms_until
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity
 from pixie_otel.traces.dialects.provider import read_parameters, read_usage
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.recorded import (
-    read_embedding,
+    read_function,
     read_given,
     read_given_back,
-    tool_arguments,
-    tool_output,
 )
-from pixie_otel.traces.dialects.retrieved import documents, question
 from pixie_otel.traces.dialects.toolcalls import tool_definition, tool_definitions, tool_list
 from pixie_otel.traces.dialects.values import (
     below,
     call_arguments,
     decoded,
     first_text,
+    first_whole,
     json_object,
     number,
     text,
@@ -42,7 +41,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "langfuse"
 ROOTS: Final = frozenset({"langfuse"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _KINDS: Final = {
     "generation": ObservationKind.LLM,
@@ -56,9 +55,9 @@ _KINDS: Final = {
 }
 """What the types say; of a ``span`` or an ``event`` nothing is known, and another dialect may say more."""
 _ERROR: Final = "ERROR"
-_EMBEDDING: Final = "embedding"
-_SESSION_NAMES: Final = ("langfuse_session_id", "session_id", "thread_id", "conversation_id")
-_USER_NAMES: Final = ("langfuse_user_id", "user_id")
+_EMBEDDING: Final = "embed"
+_SESSION_NAMES: Final = ("langfuse_session_id", *SESSION_NAMES)
+_USER_NAMES: Final = ("langfuse_user_id", *USER_NAMES)
 _REASON_NAMES: Final = ("finish_reason", "stop_reason")
 _CACHE_READ_NAMES: Final = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cache_read")
 _CACHE_CREATION_NAMES: Final = ("cache_creation_input_tokens", "input_cache_creation", "input_cache_write_tokens")
@@ -85,12 +84,10 @@ def read(span: SpanFacts) -> Reading | None:
     reading = Reading(
         kind=_kind(attributes),
         metadata=metadata or None,
-        session_id=text(attributes.get(own_keys.TRACE_SESSION_ID))
-        or text(attributes.get(keys.SESSION_ID))
-        or first_text(about_trace, _SESSION_NAMES),
-        user_id=text(attributes.get(own_keys.TRACE_USER_ID))
-        or text(attributes.get(keys.USER_ID))
-        or first_text(about_trace, _USER_NAMES),
+        session_id=first_identity(attributes, (own_keys.TRACE_SESSION_ID, keys.SESSION_ID))
+        or first_identity(about_trace, _SESSION_NAMES),
+        user_id=first_identity(attributes, (own_keys.TRACE_USER_ID, keys.USER_ID))
+        or first_identity(about_trace, _USER_NAMES),
     )
     level = text(attributes.get(own_keys.LEVEL))
     if level is not None and level.upper() == _ERROR:
@@ -120,17 +117,11 @@ def _read_kind(span: SpanFacts, given_back: JsonValue, metadata: dict[str, JsonV
             _read_call(span, given_back, metadata, reading)
         case ObservationKind.EMBEDDING:
             _read_model(span.attributes, metadata, reading)
-            reading.fill(read_embedding(reading.input, reading.output))
-        case ObservationKind.TOOL:
-            reading.arguments = reading.input = tool_arguments(reading.input)
-            reading.result, identity = tool_output(reading.output)
-            reading.tool_call_id = identity or text(metadata.get("tool_call_id"))
-            reading.output = reading.result
-        case ObservationKind.RETRIEVER:
-            reading.query = question(reading.input)
-            reading.documents = documents(reading.output)
+            read_function(reading)
         case _:
-            pass
+            read_function(reading)
+            if reading.kind is ObservationKind.TOOL:
+                reading.tool_call_id = reading.tool_call_id or text(metadata.get("tool_call_id"))
 
 
 def _read_model(attributes: Mapping[str, JsonValue], metadata: dict[str, JsonValue], reading: Reading) -> None:
@@ -157,11 +148,18 @@ def _read_call(span: SpanFacts, given_back: JsonValue, metadata: dict[str, JsonV
     if reading.output_messages is None and isinstance(given_back, str) and given_back:
         # JSON that is no message is what the model wrote.
         reading.output_messages = (AssistantMessage(content=(TextContent(given_back),)),)
-    reading.time_to_first_token_ms = _first_token(span)
-    if reading.output_messages is None and _EMBEDDING in (reading.request_model or "").lower():
+    reading.time_to_first_token_ms = ms_until(decoded(span.attributes.get(own_keys.COMPLETION_START)), span)
+    if reading.output_messages is None and _is_embedding(span, reading):
         # JavaScript's wrapper of OpenAI calls everything a generation.
         reading.kind = ObservationKind.EMBEDDING
-        reading.fill(read_embedding(reading.input, reading.output))
+        read_function(reading)
+
+
+def _is_embedding(span: SpanFacts, reading: Reading) -> bool:
+    """Say whether a call that answered nothing embedded texts: it got a list of them, or its name or model tells."""
+    if isinstance(given := reading.input, list) and given:
+        return all(isinstance(item, str) for item in given)
+    return any(_EMBEDDING in (name or "").lower() for name in (span.name, reading.request_model))
 
 
 def _without_tools(given: JsonValue) -> tuple[JsonValue, list[JsonValue]]:
@@ -176,17 +174,6 @@ def _without_tools(given: JsonValue) -> tuple[JsonValue, list[JsonValue]]:
     if not tools:
         return given, []
     return [item for item in given if not isinstance(item, dict) or item.get("content") not in tools], tools
-
-
-def _first_token(span: SpanFacts) -> float | None:
-    said = text(decoded(span.attributes.get(own_keys.COMPLETION_START)))
-    if said is None or not span.start_time_unix_nano:
-        return None
-    try:
-        after = datetime.fromisoformat(said).timestamp() * 1000 - span.start_time_unix_nano / 1e6
-    except (ValueError, OverflowError, OSError):
-        return None
-    return round(after, 3) if after >= 0 else None
 
 
 def _usage(details: dict[str, JsonValue]) -> Reading:
@@ -209,18 +196,14 @@ def _usage(details: dict[str, JsonValue]) -> Reading:
     return Reading(
         input_tokens=None if given is None else sums[0],
         output_tokens=None if given_back is None else sums[1],
-        cache_read_tokens=_first(counts, _CACHE_READ_NAMES),
-        cache_creation_tokens=_first(counts, _CACHE_CREATION_NAMES),
-        reasoning_tokens=_first(counts, _REASONING_NAMES),
+        cache_read_tokens=first_whole(details, _CACHE_READ_NAMES),
+        cache_creation_tokens=first_whole(details, _CACHE_CREATION_NAMES),
+        reasoning_tokens=first_whole(details, _REASONING_NAMES),
     )
 
 
 def _sum(counts: Mapping[str, int], prefix: str) -> int:
     return sum(count for key, count in counts.items() if key.startswith(prefix) and not key.startswith(_OVERLAPPING))
-
-
-def _first(counts: Mapping[str, int], names: Iterable[str]) -> int | None:
-    return next((counts[name] for name in names if name in counts), None)
 
 
 def _cost(details: dict[str, JsonValue]) -> float | None:

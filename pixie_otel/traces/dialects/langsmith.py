@@ -14,17 +14,15 @@ from pixie_otel import attributes as keys
 from pixie_otel.attributes import langsmith as own_keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.failures import failure, last_exception
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity
 from pixie_otel.traces.dialects.literals import literal
 from pixie_otel.traces.dialects.provider import read_parameters, read_usage
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.recorded import (
-    read_embedding,
+    read_function,
     read_given,
     read_given_back,
-    tool_arguments,
-    tool_output,
 )
-from pixie_otel.traces.dialects.retrieved import documents, question
 from pixie_otel.traces.dialects.values import below, decoded, first_text, json_mapping, number, text, whole
 from pixie_otel.traces.spans import ObservationKind, SpanError
 
@@ -32,7 +30,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "langsmith"
 ROOTS: Final = frozenset({"langsmith"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _KINDS: Final = {
     "llm": ObservationKind.LLM,
@@ -44,11 +42,14 @@ _KINDS: Final = {
     "parser": ObservationKind.CHAIN,
     "agent": ObservationKind.AGENT,
 }
-_SESSION_NAMES: Final = ("session_id", "thread_id", "conversation_id")
-_USER_NAMES: Final = ("user_id",)
 _INPUT_NAMES: Final = ("input",)
 _OUTPUT_NAMES: Final = ("output", "outputs")
 _MODEL_NAMES: Final = ("ls_model_name", "model_name", "model")
+_DETAILS: Final = (
+    ("input_token_details", own_keys.INPUT_TOKEN_DETAILS),
+    ("output_token_details", own_keys.OUTPUT_TOKEN_DETAILS),
+)
+"""What of the tokens was cached or spent on reasoning, as Python shows it or as JSON."""
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _EXCEPTION: Final = re.compile(r"([A-Za-z_][\w.]*)\((.*?),?\)\s*", re.DOTALL)
 """An exception as ``repr()`` writes it."""
@@ -69,8 +70,8 @@ def read(span: SpanFacts) -> Reading | None:
     metadata = below(attributes, own_keys.METADATA_PREFIX)
     reading = Reading(
         metadata=metadata or None,
-        session_id=first_text(metadata, _SESSION_NAMES),
-        user_id=first_text(metadata, _USER_NAMES),
+        session_id=first_identity(metadata, SESSION_NAMES),
+        user_id=first_identity(metadata, USER_NAMES),
     )
     run_type = text(attributes.get(own_keys.SPAN_KIND))
     if run_type is None:
@@ -81,20 +82,13 @@ def read(span: SpanFacts) -> Reading | None:
     given = decoded(attributes.get(keys.GENAI_PROMPT))
     given_back = _unwrapped(decoded(attributes.get(keys.GENAI_COMPLETION)), _OUTPUT_NAMES)
     reading.input, reading.output = _unwrapped(given, _INPUT_NAMES), given_back
-    match reading.kind:
-        case ObservationKind.LLM:
-            _read_call(attributes, metadata, reading)
-        case ObservationKind.EMBEDDING:
-            reading.fill(read_embedding(given, given_back))
-        case ObservationKind.TOOL:
-            reading.arguments = reading.input = tool_arguments(given)
-            reading.result, reading.tool_call_id = tool_output(given_back)
-            reading.output = reading.result
-        case ObservationKind.RETRIEVER:
-            reading.query = question(reading.input)
-            reading.documents = documents(given_back)
-        case _:
-            pass
+    if reading.kind is ObservationKind.LLM:
+        _read_call(attributes, metadata, reading)
+    else:
+        if reading.kind in (ObservationKind.TOOL, ObservationKind.EMBEDDING):
+            # An argument of the app's own may be called like what LangSmith puts around a run's input.
+            reading.input = given
+        read_function(reading)
     return reading
 
 
@@ -111,7 +105,8 @@ def _read_call(attributes: Mapping[str, JsonValue], metadata: dict[str, JsonValu
     reading.request_model = text(attributes.get(keys.GENAI_REQUEST_MODEL))
     reading.input_tokens = whole(attributes.get(keys.GENAI_INPUT_TOKENS))
     reading.output_tokens = whole(attributes.get(keys.GENAI_OUTPUT_TOKENS))
-    reading.fill(read_usage(json_mapping(metadata.get("usage_metadata"))))
+    details = {name: literal(decoded(attributes.get(key))) for name, key in _DETAILS}
+    reading.fill(read_usage({**details, **json_mapping(metadata.get("usage_metadata"))}))
     reading.fill(read_parameters(metadata.get("ls_invocation_params")))
     reading.fill(
         Reading(

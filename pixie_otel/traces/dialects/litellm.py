@@ -15,39 +15,30 @@ from pixie_otel import attributes as keys
 from pixie_otel.attributes import litellm as litellm_keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity, identity
 from pixie_otel.traces.dialects.literals import literal
+from pixie_otel.traces.dialects.operations import operation_kind
 from pixie_otel.traces.dialects.provider import read_request, read_response, read_usage
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
-from pixie_otel.traces.dialects.values import decoded, first_text, indexed, json_mapping, leaf, number, text, tree
+from pixie_otel.traces.dialects.values import decoded, indexed, json_mapping, leaf, number, text, texts, tree
 from pixie_otel.traces.spans import ObservationKind
 
 __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "litellm"
 ROOTS: Final = frozenset({"litellm", "llm"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
-_CALL_TYPES: Final = {
-    "chat": ObservationKind.LLM,
-    "completion": ObservationKind.LLM,
-    "text_completion": ObservationKind.LLM,
-    "responses": ObservationKind.LLM,
-    "anthropic_messages": ObservationKind.LLM,
-    "generate_content": ObservationKind.LLM,
-    "generate_content_stream": ObservationKind.LLM,
-    "embedding": ObservationKind.EMBEDDING,
-    "rerank": ObservationKind.RERANKER,
-}
-"""The functions that may have been called; those of ``asyncio`` have an ``a`` before these names."""
+_CALL_KEYS: Final = (litellm_keys.CALL_TYPE, keys.TRACELOOP_REQUEST_TYPE, keys.GENAI_OPERATION)
 _OTHER_VOCABULARIES: Final = (keys.OI_SPAN_KIND, keys.GENAI_OPERATION, keys.TRACELOOP_REQUEST_TYPE)
 _RAW_SEGMENTS: Final = 3
 _RAW_KEYS: Final = frozenset({"messages", "input", "contents", "prompt", "choices", "candidates", "content", "output"})
 """What only a provider's request or response has."""
 _OPENING: Final = ("[", "{")
 _NOBODY: Final = "None"
-_SESSION_KEYS: Final = ("session_id", "trace_session_id", "litellm_session_id", "thread_id", "conversation_id")
-_USER_KEYS: Final = ("trace_user_id", "user_id")
+_SESSION_NAMES: Final = (*SESSION_NAMES, "trace_session_id", "litellm_session_id")
+_USER_NAMES: Final = ("trace_user_id", *USER_NAMES)
 
 
 def read(span: SpanFacts) -> Reading | None:
@@ -68,10 +59,10 @@ def read(span: SpanFacts) -> Reading | None:
 
 
 def _call(attributes: Mapping[str, JsonValue]) -> Reading:
-    reading = Reading(kind=_kind(attributes), cost=_cost(attributes))
+    reading = Reading(kind=_kind(attributes), cost=number(attributes.get(litellm_keys.COST_TOTAL)))
     asked_by = json_mapping(literal(decoded(attributes.get(litellm_keys.REQUESTER_METADATA))))
-    reading.session_id = first_text(asked_by, _SESSION_KEYS)
-    reading.user_id = text(attributes.get(litellm_keys.USER)) or first_text(asked_by, _USER_KEYS)
+    reading.session_id = first_identity(asked_by, _SESSION_NAMES)
+    reading.user_id = identity(attributes.get(litellm_keys.USER)) or first_identity(asked_by, _USER_NAMES)
     provider, _, model = (text(attributes.get(litellm_keys.PROVIDER_MODEL)) or "").partition("/")
     if model and not any(text(attributes.get(key)) for key in (keys.GENAI_PROVIDER, keys.GENAI_SYSTEM)):
         reading.provider = provider
@@ -90,16 +81,9 @@ def _call(attributes: Mapping[str, JsonValue]) -> Reading:
 
 
 def _kind(attributes: Mapping[str, JsonValue]) -> ObservationKind | None:
-    for key in (litellm_keys.CALL_TYPE, keys.TRACELOOP_REQUEST_TYPE, keys.GENAI_OPERATION):
-        said = text(attributes.get(key)) or ""
-        if (kind := _CALL_TYPES.get(said) or _CALL_TYPES.get(said.removeprefix("a"))) is not None:
-            return kind
-    return None
-
-
-def _cost(attributes: Mapping[str, JsonValue]) -> float | None:
-    costs = (number(attributes.get(key)) for key in (litellm_keys.COST_TOTAL, litellm_keys.OLD_COST_TOTAL))
-    return next((cost for cost in costs if cost is not None), None)
+    """Say what was called: the function's name is recorded, and the two conventions' names for it."""
+    kinds = (operation_kind(attributes.get(key)) for key in _CALL_KEYS)
+    return next((kind for kind in kinds if kind is not None), None)
 
 
 def _raw_call(attributes: Mapping[str, JsonValue]) -> Reading | None:
@@ -107,8 +91,8 @@ def _raw_call(attributes: Mapping[str, JsonValue]) -> Reading | None:
     found: dict[str, JsonValue] = {}
     providers: set[str] = set()
     for key, value in attributes.items():
-        path = key.split(".", _RAW_SEGMENTS)
-        if len(path) == _RAW_SEGMENTS and key.startswith(keys.LLM_PREFIX):
+        path = key.split(".", _RAW_SEGMENTS) if key.startswith(keys.LLM_PREFIX) else ()
+        if len(path) == _RAW_SEGMENTS:
             providers.add(path[1])
             found[path[2]] = value
     if len(providers) != 1 or _RAW_KEYS.isdisjoint(found):
@@ -130,12 +114,10 @@ def _raw_call(attributes: Mapping[str, JsonValue]) -> Reading | None:
 
 
 def _raw_embedding(body: dict[str, JsonValue], provider: str) -> Reading:
-    given = body.get("input")
-    listed = given if isinstance(given, list) else [given]
     return Reading(
         kind=ObservationKind.EMBEDDING,
         provider=None if provider == _NOBODY else provider,
         response_model=text(body.get("model")),
         input_tokens=read_usage(json_mapping(body.get("usage"))).input_tokens,
-        texts=tuple(item for item in listed if isinstance(item, str) and item) or None,
+        texts=texts(body.get("input")) or None,
     )

@@ -16,11 +16,12 @@ from pixie_otel.attributes import logfire as logfire_keys
 from pixie_otel.attributes import pydantic_ai as pydantic_ai_keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity, identity
 from pixie_otel.traces.dialects.message_events import event_messages, listed_events
 from pixie_otel.traces.dialects.provider import one_answer, read_parameters, read_request, read_response, read_usage
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.retrieved import documents, question
-from pixie_otel.traces.dialects.values import decoded, first_text, json_mapping, number, text, whole
+from pixie_otel.traces.dialects.values import decoded, first_text, json_mapping, text, texts, whole
 from pixie_otel.traces.messages import AssistantMessage, Message
 from pixie_otel.traces.spans import ObservationKind, SpanError
 
@@ -31,7 +32,7 @@ _Object: TypeAlias = dict[str, JsonValue]
 
 NAME: Final = "logfire"
 ROOTS: Final = frozenset({"logfire", logfire_keys.REQUEST_DATA, logfire_keys.RESPONSE_DATA})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _AGENTS_SDK: Final = (
     ("Function: ", ObservationKind.TOOL),
@@ -52,20 +53,12 @@ _DOCUMENT_NAMES: Final = ("documents", "docs", "retrieved_documents", "chunks", 
 _RETRIEVAL: Final = "retriev"
 _KIND_KEYS: Final = (keys.GENAI_OPERATION, keys.GENAI_REQUEST_MODEL, keys.GENAI_TOOL_NAME)
 """With one of these, a span of the app's own says in GenAI's words what it is."""
-_SESSION_NAMES: Final = (
-    "session_id",
-    "baggage_conflict.session_id",
-    keys.SESSION_ID,
-    "sessionId",
-    "thread_id",
-    "conversation_id",
-    "chat_id",
-)
+_BAGGAGE: Final = "baggage_conflict."
+_SESSION_NAMES: Final = ("session_id", f"{_BAGGAGE}session_id", *SESSION_NAMES)
 """Baggage whose name an attribute of the span has is called a conflict."""
-_USER_NAMES: Final = ("user_id", "baggage_conflict.user_id", keys.USER_ID, keys.ENDUSER_ID)
+_USER_NAMES: Final = ("user_id", f"{_BAGGAGE}user_id", *USER_NAMES, keys.ENDUSER_ID)
 _MANY: Final = 2
 _IMAGE_START: Final = "data:image/"
-_SCRUBBED: Final = "[Scrubbed due to "
 _STRUCTURED: Final = frozenset({"object", "array"})
 
 
@@ -81,9 +74,8 @@ def read(span: SpanFacts) -> Reading | None:
     attributes = span.attributes
     reading = Reading(
         error=_error(span),
-        session_id=_named(attributes, _SESSION_NAMES),
-        user_id=_named(attributes, _USER_NAMES),
-        cost=number(attributes.get(pydantic_ai_keys.OPERATION_COST)),
+        session_id=first_identity(attributes, _SESSION_NAMES),
+        user_id=first_identity(attributes, _USER_NAMES),
     )
     template = text(attributes.get(logfire_keys.MSG_TEMPLATE))
     if _is_call(attributes):
@@ -98,19 +90,6 @@ def read(span: SpanFacts) -> Reading | None:
 
 
 _NOTHING: Final = Reading()
-
-
-def _named(attributes: _Attributes, names: tuple[str, ...]) -> str | None:
-    for name in names:
-        if name in attributes and (found := _shown(attributes[name])) is not None:
-            return found
-    return None
-
-
-def _shown(value: JsonValue) -> str | None:
-    """Give a text that is one: nothing is written as JSON, and what may be secret not at all."""
-    found = text(value)
-    return None if found is None or found == "null" or found.startswith(_SCRUBBED) else found
 
 
 def _error(span: SpanFacts) -> SpanError | None:
@@ -154,9 +133,7 @@ def _read_call(attributes: _Attributes, reading: Reading) -> None:
     answered = {} if is_answered else json_mapping(attributes.get(logfire_keys.RESPONSE_DATA))
     reading.kind = _call_kind(attributes, request, answered)
     if reading.kind is ObservationKind.EMBEDDING:
-        given = request.get("input")
-        listed = given if isinstance(given, list) else [given]
-        reading.texts = tuple(item for item in listed if isinstance(item, str) and item) or None
+        reading.texts = texts(request.get("input")) or None
     elif reading.kind is ObservationKind.LLM:
         _read_given(attributes, request, reading)
         if reading.output_messages is not None:
@@ -187,7 +164,7 @@ def _read_given(attributes: _Attributes, request: _Object, reading: Reading) -> 
             reading.input_messages = None
         return
     response = json_mapping(attributes.get(logfire_keys.RESPONSE))
-    if logfire_keys.RAW_INPUT in attributes and response:
+    if logfire_keys.RAW_INPUT in attributes and "output" in response:
         given = decoded(attributes.get(logfire_keys.RAW_INPUT))
         reading.fill(read_request({"input": given, "instructions": response.get("instructions")}))
         reading.fill(read_response(response))
@@ -298,7 +275,7 @@ def _call(call: _Object) -> _Object:
 
 def _read_agents_sdk(attributes: _Attributes, kind: ObservationKind, reading: Reading) -> None:
     reading.kind = kind
-    reading.session_id = reading.session_id or _shown(attributes.get(logfire_keys.GROUP_ID))
+    reading.session_id = reading.session_id or identity(attributes.get(logfire_keys.GROUP_ID))
     name = text(attributes.get(logfire_keys.NAME))
     if kind is ObservationKind.AGENT:
         reading.agent_name = name

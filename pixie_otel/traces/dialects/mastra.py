@@ -8,7 +8,6 @@ Source: ``@mastra/otel-exporter`` 1.4 and ``@mastra/otel-bridge`` 1.5, which wri
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 
 from pixie_otel import attributes as general_keys
@@ -16,11 +15,13 @@ from pixie_otel.attributes import mastra as keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.failures import failure
+from pixie_otel.traces.dialects.first_token import ms_until
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity
 from pixie_otel.traces.dialects.plain import plain_messages
 from pixie_otel.traces.dialects.provider import read_request, read_response
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.retrieved import documents, question
-from pixie_otel.traces.dialects.values import decoded, first_text, json_mapping, json_object, text
+from pixie_otel.traces.dialects.values import decoded, json_mapping, json_object, text
 from pixie_otel.traces.messages import Message
 from pixie_otel.traces.spans import ObservationKind
 
@@ -28,7 +29,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "mastra"
 ROOTS: Final = frozenset({"mastra"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _GENERATION: Final = "model_generation"
 _STEP: Final = "model_step"
@@ -48,8 +49,7 @@ _KINDS: Final = {
     "model_inference": ObservationKind.OTHER,
 }
 """What the types of spans are; all others are parts of workflows and the like."""
-_SESSION_NAMES: Final = ("sessionId", "session_id", "threadId", "thread_id")
-_USER_NAMES: Final = ("userId", "user_id", "resourceId")
+_USER_NAMES: Final = (*USER_NAMES, "resourceId")
 _NO_METADATA: Final = frozenset({"body", "headers", "modelMetadata"})
 """What describes the provider's response rather than the run."""
 
@@ -80,8 +80,8 @@ def read(span: SpanFacts) -> Reading | None:
         input=given,
         output=given_back,
         metadata={key: value for key, value in said.items() if key not in _NO_METADATA} or None,
-        session_id=first_text(said, _SESSION_NAMES),
-        user_id=first_text(said, _USER_NAMES),
+        session_id=first_identity(said, SESSION_NAMES),
+        user_id=first_identity(said, _USER_NAMES),
     )
     match kind:
         case "agent_run":
@@ -118,23 +118,11 @@ def _read_generation(span: SpanFacts, reading: Reading) -> None:
     reasons = decoded(span.attributes.get(general_keys.GENAI_FINISH_REASONS))
     if reasons == ["error"]:
         reading.error = failure(span)
-    if started := text(span.attributes.get(keys.COMPLETION_START_TIME)):
-        reading.time_to_first_token_ms = _since_start(started, span)
+    reading.time_to_first_token_ms = ms_until(span.attributes.get(keys.COMPLETION_START_TIME), span)
     # Calls of tools are left out of the answer, which is an empty text then: what the steps say counts.
     answers = decoded(span.attributes.get(general_keys.GENAI_OUTPUT_MESSAGES))
     if isinstance(answers, list) and not any(item.text for item in messages(answers, role="assistant")):
         reading.output_messages = ()
-
-
-def _since_start(moment: str, span: SpanFacts) -> float | None:
-    try:
-        at = datetime.fromisoformat(moment)
-    except ValueError:
-        return None
-    if at.tzinfo is None or not span.start_time_unix_nano:
-        return None
-    passed = at.timestamp() * 1000 - span.start_time_unix_nano / 1e6
-    return passed if passed >= 0 else None
 
 
 def _read_step(attributes: Mapping[str, JsonValue], given: JsonValue, given_back: JsonValue, reading: Reading) -> None:

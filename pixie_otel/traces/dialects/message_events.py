@@ -72,6 +72,8 @@ def event_messages(
     Returns:
         What the model was given, what it answered by choice, and why each choice ended.
     """
+    if not events:
+        return (), (), ()
     said: list[Message] = []
     choices: list[tuple[int, Message, str | None]] = []
     for event in _told_once(events):
@@ -191,7 +193,7 @@ def left_out(item: Message) -> bool:
     Args:
         item: The message.
     """
-    return len(item.content) == 1 and item.text in _LEFT_OUT
+    return len(item.content) == 1 and isinstance(only := item.content[0], TextContent) and only.text in _LEFT_OUT
 
 
 def has_content(item: Message) -> bool:

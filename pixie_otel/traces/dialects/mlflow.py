@@ -14,22 +14,19 @@ from pixie_otel import attributes as keys
 from pixie_otel.attributes import mlflow as own_keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chunks import joined_chunks
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity
 from pixie_otel.traces.dialects.provider import read_parameters, read_response, read_usage
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.recorded import (
-    read_embedding,
+    read_function,
     read_given,
     read_given_back,
     says_something,
-    tool_arguments,
-    tool_output,
 )
-from pixie_otel.traces.dialects.retrieved import documents, question
 from pixie_otel.traces.dialects.toolcalls import tool_list
 from pixie_otel.traces.dialects.values import (
     below,
     decoded,
-    first_text,
     json_mapping,
     json_object,
     json_value,
@@ -43,7 +40,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "mlflow"
 ROOTS: Final = frozenset({"mlflow"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _KINDS: Final = {
     "LLM": ObservationKind.LLM,
@@ -60,8 +57,6 @@ _KINDS: Final = {
     "GUARDRAIL": ObservationKind.GUARDRAIL,
     "EVALUATOR": ObservationKind.EVALUATOR,
 }
-_SESSION_NAMES: Final = ("session_id", "thread_id", "conversation_id")
-_USER_NAMES: Final = ("user_id",)
 _COUNTED: Final = re.compile(r"_\d{1,6}")
 """What older versions put behind a name that a trace has already."""
 
@@ -90,24 +85,21 @@ def read(span: SpanFacts) -> Reading | None:
         metadata=metadata or None,
         session_id=_text(attributes, own_keys.TRACE_SESSION)
         or _text(attributes, keys.SESSION_ID)
-        or first_text(metadata, _SESSION_NAMES),
+        or first_identity(metadata, SESSION_NAMES),
         user_id=_text(attributes, own_keys.TRACE_USER)
         or _text(attributes, keys.USER_ID)
-        or first_text(metadata, _USER_NAMES),
+        or first_identity(metadata, USER_NAMES),
     )
     match reading.kind:
         case ObservationKind.LLM:
             _read_call(span, reading)
         case ObservationKind.EMBEDDING:
             _read_model(attributes, reading)
-            reading.fill(read_embedding(reading.input, reading.output))
+            read_function(reading)
         case ObservationKind.TOOL:
             _read_tool(span, reading)
-        case ObservationKind.RETRIEVER | ObservationKind.RERANKER:
-            reading.query = question(reading.input)
-            reading.documents = documents(reading.output)
         case _:
-            pass
+            read_function(reading)
     return reading
 
 
@@ -155,7 +147,6 @@ def _read_tool(span: SpanFacts, reading: Reading) -> None:
     function = _text(span.attributes, own_keys.FUNCTION_NAME)
     if function is not None and span.name.startswith(function) and _COUNTED.fullmatch(span.name[len(function) :]):
         reading.tool_name = function
-    given = reading.input if json_object(reading.input) is None else decoded(reading.input)
-    reading.arguments = reading.input = tool_arguments(given)
-    reading.result, reading.tool_call_id = tool_output(reading.output)
-    reading.output = reading.result
+    if json_object(reading.input) is not None:
+        reading.input = decoded(reading.input)
+    read_function(reading)

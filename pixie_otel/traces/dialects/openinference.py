@@ -23,11 +23,13 @@ from pixie_otel.traces.dialects.flat_messages import (
     items,
     shown,
 )
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity, identity
 from pixie_otel.traces.dialects.openinference_calls import ends_the_run, read_documents, read_tool
 from pixie_otel.traces.dialects.openinference_runs import read_answer, run_input, run_output
 from pixie_otel.traces.dialects.provider import read_parameters, read_request
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
-from pixie_otel.traces.dialects.shown_objects import opened
+from pixie_otel.traces.dialects.recorded import read_embedding
+from pixie_otel.traces.dialects.shown_objects import holds_objects, opened
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import (
     Tree,
@@ -45,23 +47,6 @@ from pixie_otel.traces.spans import ObservationKind
 __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "openinference"
-ROOTS: Final = frozenset(
-    {
-        "openinference",
-        "llm",
-        "input",
-        "output",
-        "embedding",
-        "retrieval",
-        "reranker",
-        "tool",
-        "agent",
-        "session",
-        "metadata",
-    }
-)
-"""The first segments of the keys that this dialect reads."""
-
 _JSON_MIME: Final = "application/json"
 _INPUT: Final = "input_messages"
 _OUTPUT: Final = "output_messages"
@@ -91,9 +76,11 @@ _CONTENT_KEYS: Final = (
     keys.LLM_PROMPTS,
     keys.LLM_CHOICES,
 )
+ROOTS: Final = frozenset({keys.OI_SPAN_KIND, *_CONTENT_KEYS, *(key for signs, _ in _SIGNS for key in signs)})
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
+
 _RESPONSE_ID: Final = re.compile(r'\{\s*"id":\s*"([^"\\]+)"')
 """How a provider's response begins: OpenAI's and Anthropic's name the answer first."""
-_SESSION_KEYS: Final = ("session_id", "thread_id", "conversation_id")
 
 
 def read(span: SpanFacts) -> Reading | None:
@@ -111,12 +98,12 @@ def read(span: SpanFacts) -> Reading | None:
         kind = ObservationKind.CHAIN
     if kind is None and not any(key.startswith(_CONTENT_KEYS) for key in attributes):
         return None
-    metadata = json_object(attributes.get(keys.METADATA))
+    metadata = span.json_object(keys.METADATA)
     reading = Reading(
         kind=kind,
-        metadata=metadata,
-        session_id=text(attributes.get(keys.SESSION_ID)) or _session(metadata),
-        user_id=text(attributes.get(keys.USER_ID)),
+        metadata=metadata or None,
+        session_id=identity(attributes.get(keys.SESSION_ID)) or first_identity(metadata, SESSION_NAMES),
+        user_id=identity(attributes.get(keys.USER_ID)) or first_identity(metadata, USER_NAMES),
         agent_name=text(attributes.get(keys.OI_AGENT_NAME)),
     )
     if keys.OI_REDACTED in (attributes.get(keys.INPUT_VALUE), attributes.get(keys.OUTPUT_VALUE)):
@@ -124,8 +111,8 @@ def read(span: SpanFacts) -> Reading | None:
     if kind is ObservationKind.LLM:
         _read_llm(attributes, reading)
         return reading
-    reading.input = run_input(_value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE))
-    reading.output = run_output(_value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE))
+    reading.input = _value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE)
+    reading.output = _value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE)
     match kind:
         case ObservationKind.TOOL:
             read_tool(span, reading)
@@ -134,6 +121,9 @@ def read(span: SpanFacts) -> Reading | None:
         case ObservationKind.EMBEDDING:
             _read_embedding(attributes, reading)
         case ObservationKind.AGENT | ObservationKind.CHAIN:
+            given, given_back = attributes.get(keys.INPUT_VALUE), attributes.get(keys.OUTPUT_VALUE)
+            reading.input = run_input(reading.input, has_shown=holds_objects(given))
+            reading.output = run_output(reading.output, has_shown=holds_objects(given_back))
             _read_messages(attributes, flat_lists(attributes), reading)
         case _:
             pass
@@ -154,16 +144,11 @@ def _kind(attributes: Mapping[str, JsonValue]) -> ObservationKind | None:
 
 def _value(attributes: Mapping[str, JsonValue], key: str, mime_key: str) -> JsonValue:
     value = shown(attributes.get(key))
-    mime = attributes.get(mime_key)
-    if mime == _JSON_MIME:
-        return json_value(value)
-    return decoded(value) if mime is None else value
-
-
-def _session(metadata: dict[str, JsonValue] | None) -> str | None:
-    if metadata is None:
-        return None
-    return next((found for key in _SESSION_KEYS if (found := text(metadata.get(key)))), None)
+    mime = text(attributes.get(mime_key))
+    if mime is not None and mime != _JSON_MIME:
+        return value
+    found = json_value(value) if mime else decoded(value)
+    return opened(found) if holds_objects(value) else found
 
 
 def _read_messages(attributes: Mapping[str, JsonValue], lists: FlatLists, reading: Reading) -> None:
@@ -201,7 +186,9 @@ def _read_llm(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.tool_definitions = tool_definitions(tools) or None
     if (parameters := json_object(attributes.get(keys.LLM_INVOCATION_PARAMETERS))) is not None:
         reading.fill(read_parameters(parameters))
-        reading.session_id = reading.session_id or _session(json_object(parameters.get(keys.METADATA)))
+        reading.session_id = reading.session_id or first_identity(
+            json_object(parameters.get(keys.METADATA)), SESSION_NAMES
+        )
     _read_bodies(attributes, reading)
 
 
@@ -222,11 +209,11 @@ def _read_bodies(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     has_model = reading.request_model is not None or reading.response_model is not None
     answers = reading.output_messages
     if reading.input_messages is None or not has_model:
-        reading.input = opened(_value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE))
+        reading.input = _value(attributes, keys.INPUT_VALUE, keys.INPUT_MIME_TYPE)
         reading.fill(read_request(reading.input))
     is_whole = answers is not None and not lacks_ids(answers)
     if not is_whole or not has_model or reading.output_tokens is None or reading.raw_finish_reasons is None:
-        reading.output = opened(_value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE))
+        reading.output = _value(attributes, keys.OUTPUT_VALUE, keys.OUTPUT_MIME_TYPE)
         said = read_answer(reading.output)
         if answers is not None:
             reading.output_messages = identified(answers, said.output_messages or ())
@@ -251,3 +238,6 @@ def _read_embedding(attributes: Mapping[str, JsonValue], reading: Reading) -> No
     reading.response_model = text(attributes.get(keys.OI_EMBEDDING_MODEL)) or text(attributes.get(keys.LLM_MODEL_NAME))
     reading.provider = text(attributes.get(keys.LLM_PROVIDER)) or text(attributes.get(keys.LLM_SYSTEM))
     reading.input_tokens = whole(attributes.get(keys.LLM_TOKENS_PROMPT))
+    # What failed has neither texts nor a model under keys of their own.
+    reading.fill(read_embedding(reading.input, None))
+    reading.fill(read_parameters(attributes.get(keys.OI_EMBEDDING_PARAMETERS)))

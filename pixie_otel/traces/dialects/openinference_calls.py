@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from pixie_otel import attributes as keys
-from pixie_otel.evaluable import Document, JsonValue
+from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.flat_messages import items, shown
 from pixie_otel.traces.dialects.literals import literal
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.recorded import tool_arguments
-from pixie_otel.traces.dialects.retrieved import documents, question
+from pixie_otel.traces.dialects.retrieved import document, documents, question
 from pixie_otel.traces.dialects.toolcalls import tool_message, tool_result
-from pixie_otel.traces.dialects.values import Tree, decoded, json_mapping, json_object, leaf, number, text, tree
+from pixie_otel.traces.dialects.values import decoded, json_mapping, leaf, text, tree
 
 __all__ = ["ends_the_run", "read_documents", "read_tool"]
 
@@ -82,18 +82,13 @@ def read_documents(attributes: Mapping[str, JsonValue], reading: Reading) -> Non
     for path in _DOCUMENT_PATHS:
         found = items(leaf(branches, *path), "document")
         if found:
-            reading.documents = tuple(_document(item) for item in found)
+            reading.documents = tuple(document({key: shown(value) for key, value in item.items()}) for item in found)
             return
-    if isinstance(reading.output, dict | list):
-        reading.documents = documents(reading.output)
+    if isinstance(output := reading.output, dict | list):
+        # LlamaIndex gives nodes as Python shows objects that have no text.
+        listed = [item for item in output if not _is_nameless(item)] if isinstance(output, list) else output
+        reading.documents = documents(listed)
 
 
-def _document(item: Tree) -> Document:
-    contents = (shown(item.get(key)) for key in ("content", "page_content", "text"))
-    identity = item.get("id")
-    return Document(
-        content=next((found for found in contents if isinstance(found, str)), ""),
-        id=None if identity is None else str(identity),
-        score=number(item.get("score")),
-        metadata=json_object(item.get("metadata")),
-    )
+def _is_nameless(item: JsonValue) -> bool:
+    return isinstance(item, str) and item.startswith("<") and item.endswith(">")

@@ -9,7 +9,7 @@ from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.plain import answer, plain_messages
 from pixie_otel.traces.dialects.provider import read_response, read_usage
 from pixie_otel.traces.dialects.reading import Reading
-from pixie_otel.traces.dialects.shown_objects import opened
+from pixie_otel.traces.dialects.recorded import read_given_back
 from pixie_otel.traces.dialects.values import first_text, json_mapping
 
 __all__ = ["read_answer", "run_input", "run_output"]
@@ -23,11 +23,12 @@ _CREW_OUTPUT: Final = frozenset({"raw", "pydantic", "json_dict"})
 _MAX_DEPTH: Final = 4
 
 
-def run_input(value: JsonValue) -> JsonValue:
+def run_input(value: JsonValue, *, has_shown: bool = False) -> JsonValue:
     """Give what a framework was asked, without what its function takes beside that.
 
     Args:
         value: What was recorded, decoded.
+        has_shown: Whether messages in it were written as Python shows them.
     """
     if not isinstance(value, dict):
         return value
@@ -36,38 +37,41 @@ def run_input(value: JsonValue) -> JsonValue:
     for key in _WRAPPERS:
         if value.keys() == {key} and isinstance(inner := value[key], dict):
             value = inner
-    shown = opened(value)
-    return value if shown == value else _plain(shown, 0)
+    return _plain(value, 0) if has_shown else value
 
 
-def run_output(value: JsonValue) -> JsonValue:
+def run_output(value: JsonValue, *, has_shown: bool = False) -> JsonValue:
     """Give what a framework answered; the answer alone where it is one among what its components gave back.
 
     Args:
         value: What was recorded, decoded.
+        has_shown: Whether messages in it were written as Python shows them.
     """
     if isinstance(value, dict) and value.keys() >= _CREW_OUTPUT:
         structured = next((found for key in ("json_dict", "pydantic") if (found := value[key])), None)
         return value["raw"] if structured is None else structured
-    if not isinstance(value, dict | list) or (shown := opened(value)) == value:
+    if not has_shown:
         return value
     answers = [
         answer(messages(said, role="assistant"))
-        for part in ((shown, *shown.values()) if isinstance(shown, dict) else ())
+        for part in ((value, *value.values()) if isinstance(value, dict) else ())
         if isinstance(part, dict) and (said := next((part[key] for key in _ANSWERS if part.get(key)), None))
     ]
-    return answers[0] if len(answers) == 1 else _plain(shown, 0)
+    return answers[0] if len(answers) == 1 else _plain(value, 0)
 
 
 def read_answer(value: JsonValue) -> Reading:
-    """Read what a model gave back: a provider's response, or Haystack's replies.
+    """Read what a model gave back: a response, a message or a text, or Haystack's replies.
 
     Args:
         value: What was recorded, decoded.
     """
     replies = value.get("replies") if isinstance(value, dict) else None
     if not isinstance(replies, list):
-        return read_response(value)
+        answered = read_response(value)
+        if answered.output_messages is None:
+            answered.fill(read_given_back(value))
+        return answered
     metas = [json_mapping(reply.get("meta")) for reply in replies if isinstance(reply, dict)]
     reading = Reading(
         output_messages=messages(replies, role="assistant") or None,

@@ -17,7 +17,7 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "openlit"
 ROOTS: Final = frozenset({"function"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 
 def read(span: SpanFacts) -> Reading | None:

@@ -12,6 +12,7 @@ from typing import Final
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import Document, JsonValue
 from pixie_otel.traces.dialects.chat import message
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity
 from pixie_otel.traces.dialects.openllmetry_entities import (
     entity_documents,
     entity_question,
@@ -21,14 +22,17 @@ from pixie_otel.traces.dialects.openllmetry_entities import (
     is_tool,
     read_tool_values,
 )
+from pixie_otel.traces.dialects.operations import LEAF_KINDS, operation_kind
+from pixie_otel.traces.dialects.parts import kind as part_kind
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.recorded import read_embedding
+from pixie_otel.traces.dialects.retrieved import document
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
 from pixie_otel.traces.dialects.values import (
     Tree,
     decoded,
     indexed,
-    json_object,
+    json_mapping,
     leaf,
     number,
     text,
@@ -41,8 +45,18 @@ from pixie_otel.traces.spans import ObservationKind, SpanEvent
 __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "openllmetry"
-ROOTS: Final = frozenset({"traceloop", "llm", "gen_ai", "db"})
-"""The first segments of the keys that this dialect reads."""
+ROOTS: Final = frozenset(
+    {
+        "traceloop",
+        keys.TRACELOOP_REQUEST_TYPE,
+        keys.TRACELOOP_FUNCTIONS,
+        keys.GENAI_PROMPT,
+        keys.GENAI_COMPLETION,
+        keys.TRACELOOP_QUERY_RESULT,
+        keys.TRACELOOP_SEARCH_RESULT,
+    }
+)
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _KINDS: Final = {
     "workflow": ObservationKind.CHAIN,
@@ -50,31 +64,14 @@ _KINDS: Final = {
     "agent": ObservationKind.AGENT,
     "tool": ObservationKind.TOOL,
 }
-_REQUEST_KINDS: Final = {
-    "chat": ObservationKind.LLM,
-    "completion": ObservationKind.LLM,
-    "embedding": ObservationKind.EMBEDDING,
-    "rerank": ObservationKind.RERANKER,
-}
-_OPERATION_KINDS: Final = {
-    "chat": ObservationKind.LLM,
-    "text_completion": ObservationKind.LLM,
-    "embeddings": ObservationKind.EMBEDDING,
-    "rerank": ObservationKind.RERANKER,
-    "vector_db_retrieve": ObservationKind.RETRIEVER,
-    "execute_tool": ObservationKind.TOOL,
-}
 _TREES: Final = (keys.GENAI_PROMPT, keys.GENAI_COMPLETION, keys.TRACELOOP_FUNCTIONS)
-_OWN_KEYS: Final = (
-    keys.TRACELOOP_PREFIX,
-    keys.TRACELOOP_REQUEST_TYPE,
-    keys.TRACELOOP_FUNCTIONS,
-    keys.GENAI_PROMPT,
-    keys.GENAI_COMPLETION,
-)
 _TELLING_KEYS: Final = (keys.TRACELOOP_PREFIX, keys.TRACELOOP_FUNCTIONS)
 _RESULT_EVENTS: Final = (keys.TRACELOOP_QUERY_RESULT, keys.TRACELOOP_SEARCH_RESULT)
-_SESSION_NAMES: Final = ("session_id", "thread_id", "conversation_id", "chat_id")
+_SESSION_KEYS: Final = tuple(keys.TRACELOOP_ASSOCIATION + name for name in SESSION_NAMES)
+_USER_KEYS: Final = tuple(keys.TRACELOOP_ASSOCIATION + name for name in USER_NAMES)
+_EMPTY_TEXT: Final = '""'
+_NO_CONTENT: Final = "null"
+_TOOLS: Final = "tool"
 
 
 def read(span: SpanFacts) -> Reading | None:
@@ -87,23 +84,21 @@ def read(span: SpanFacts) -> Reading | None:
         The reading; ``None`` where none of its own keys is there.
     """
     attributes = span.attributes
-    if not span.events and not any(key.startswith(_OWN_KEYS) for key in attributes):
-        return None
     branches = tree(attributes, _TREES)
     prompts = _messages(leaf(branches, "gen_ai", "prompt"), "user")
     completions = _messages(leaf(branches, "gen_ai", "completion"), "assistant")
     kind = _kind(attributes)
     documents = _documents(span.events)
-    ours = kind is not None or any(key.startswith(_TELLING_KEYS) for key in attributes)
-    if not (ours or prompts or completions or documents):
+    is_told = kind is not None or prompts or completions or documents
+    if not is_told and not any(key.startswith(_TELLING_KEYS) for key in attributes):
         return None
     recorded_input = decoded(attributes.get(keys.TRACELOOP_ENTITY_INPUT))
     reading = Reading(
         kind=kind or (ObservationKind.RETRIEVER if documents else ObservationKind.LLM if completions else None),
         input=given(recorded_input),
         output=given_back(decoded(attributes.get(keys.TRACELOOP_ENTITY_OUTPUT))),
-        session_id=_association(attributes, *_SESSION_NAMES),
-        user_id=_association(attributes, "user_id"),
+        session_id=first_identity(attributes, _SESSION_KEYS),
+        user_id=first_identity(attributes, _USER_KEYS),
         input_messages=tuple(item for item, _ in prompts) or None,
         output_messages=tuple(item for item, _ in completions) or None,
         raw_finish_reasons=tuple(reason for _, reason in completions if reason) or None,
@@ -130,10 +125,12 @@ def _kind(attributes: Mapping[str, JsonValue]) -> ObservationKind | None:
     said = _KINDS.get((text(attributes.get(keys.TRACELOOP_SPAN_KIND)) or "").lower())
     if said is not None and said is not ObservationKind.CHAIN:
         return said
-    requested = _REQUEST_KINDS.get(text(attributes.get(keys.TRACELOOP_REQUEST_TYPE)) or "")
+    requested = operation_kind(attributes.get(keys.TRACELOOP_REQUEST_TYPE))
+    if requested is not None or said is None:
+        return requested
     # Where a framework's step is itself a model call or a retrieval, it is called a task all the same.
-    operation = _OPERATION_KINDS.get(text(attributes.get(keys.GENAI_OPERATION)) or "")
-    return requested or (said if operation is None else operation if said is not None else None)
+    operation = operation_kind(attributes.get(keys.GENAI_OPERATION))
+    return operation if operation in LEAF_KINDS else said
 
 
 def _read_step(reading: Reading, entity: str | None) -> None:
@@ -160,30 +157,34 @@ def _messages(branch: JsonValue, role: str) -> list[tuple[Message, str | None]]:
             calls.append({"name": old.get("name"), "arguments": old.get("arguments")})
         said: dict[str, JsonValue] = {
             **{key: item[key] for key in ("role", "name", "tool_call_id", "refusal", "finish_reason") if key in item},
-            "content": _content(item.get("content", item.get("text"))),
+            "content": _content(item.get("content", item.get("text")), text(item.get("finish_reason")) or ""),
             "tool_calls": calls,
         }
         found.append((message(said, role=role), text(item.get("finish_reason"))))
     return found
 
 
-def _content(value: JsonValue) -> JsonValue:
-    """Decode content only where it is a list of typed parts: a tool's JSON result is text to the model."""
+def _content(value: JsonValue, reason: str) -> JsonValue:
+    """Decode content only where it is a list of parts: a tool's JSON result is text to the model."""
+    if value == _EMPTY_TEXT or (value == _NO_CONTENT and _TOOLS in reason):
+        # Some write as JSON that there is none.
+        return None
     if isinstance(value, dict):
         # Some backends flatten the parts as well.
         return [part for _, part in indexed(value)] or None
     parts = decoded(value, depth=1)
-    if isinstance(parts, list) and parts and all(isinstance(part, dict) and "type" in part for part in parts):
+    if isinstance(parts, list) and parts and all(isinstance(part, dict) and _is_part(part) for part in parts):
         return parts
     return value if isinstance(value, str) else None
 
 
+def _is_part(value: dict[str, JsonValue]) -> bool:
+    """Say whether an object is a part of a message: it has a type, or is one of Bedrock's, which have one key each."""
+    return "type" in value or (len(value) == 1 and bool(part_kind(value)))
+
+
 def _function(item: Tree) -> JsonValue:
     return {key: item.get(key) for key in ("name", "description", "parameters")}
-
-
-def _association(attributes: Mapping[str, JsonValue], *names: str) -> str | None:
-    return next((found for name in names if (found := text(attributes.get(keys.TRACELOOP_ASSOCIATION + name)))), None)
 
 
 def _documents(events: Sequence[SpanEvent]) -> tuple[Document, ...]:
@@ -192,17 +193,8 @@ def _documents(events: Sequence[SpanEvent]) -> tuple[Document, ...]:
         if event.name not in _RESULT_EVENTS:
             continue
         said = {key.removeprefix(event.name + "."): value for key, value in event.attributes.items()}
-        identity = said.get("id")
-        metadata = json_object(said.get("metadata"))
         if (distance := number(said.get("distance"))) is not None:
             # A score says how near a document is, a distance how far.
-            metadata = {**(metadata or {}), "distance": distance}
-        found.append(
-            Document(
-                content=text(said.get("document")) or "",
-                id=None if identity is None else str(identity),
-                score=number(said.get("score")),
-                metadata=metadata,
-            )
-        )
+            said["metadata"] = {**json_mapping(said.get("metadata", said.get("entity"))), "distance": distance}
+        found.append(document(said))
     return tuple(found)

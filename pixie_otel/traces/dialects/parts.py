@@ -97,6 +97,7 @@ _TELLING_KEYS: Final = (
     "text",
 )
 """What a part without a type is, by the key that it has: Google's, Bedrock's and many frameworks' parts say it so."""
+_RANKS: Final = {key: rank for rank, key in enumerate(_TELLING_KEYS)}
 _SAID_KINDS: Final = frozenset(
     {"text", "thinking", "binary", "image-url", "audio-url", "video-url", "document-url", "file", "uri", "blob"}
 )
@@ -124,8 +125,9 @@ def raw_parts(value: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
     """
     # LlamaIndex calls them blocks.
     found = _listed(value.get("parts", value.get("blocks")))
-    if not any(kind(part) in _TEXT_TYPES for part in found):
-        found = [*_listed(value.get("content")), *found]
+    content = _listed(value.get("content"))
+    if content and not any(kind(part) in _TEXT_TYPES for part in found):
+        found = [*content, *found]
     if refusal := text(value.get("refusal")):
         found.append({"type": "refusal", "refusal": refusal})
     if isinstance(audio := value.get("audio"), dict):
@@ -149,22 +151,24 @@ def kind(part: dict[str, JsonValue]) -> str:
         return "reasoning"
     if (own := text(part.get("kind"))) is not None and own in _SAID_KINDS:
         return own
-    for key in _TELLING_KEYS:
-        if part.get(key) is not None:
-            return key
+    telling = [key for key in part if key in _RANKS and part[key] is not None]
+    if telling:
+        return telling[0] if len(telling) == 1 else min(telling, key=_RANKS.__getitem__)
     return "text" if isinstance(part.get("content"), str) else ""
 
 
-def content_part(part: dict[str, JsonValue]) -> ContentPart | None:
+def content_part(part: dict[str, JsonValue], said: str | None = None) -> ContentPart | None:
     """Read one part that is neither a tool call nor a tool's result.
 
     Args:
         part: The part as it was written.
+        said: What it is, where that is known.
 
     Returns:
         The part; ``None`` for text of which none was recorded.
     """
-    said = kind(part)
+    if said is None:
+        said = kind(part)
     if said in _TEXT_TYPES:
         found = part.get("text", part.get("content"))
         if isinstance(found, dict):

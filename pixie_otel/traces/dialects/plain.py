@@ -16,7 +16,7 @@ from pixie_otel.traces.messages import (
     ToolResultMessage,
 )
 
-__all__ = ["answer", "plain_messages"]
+__all__ = ["answer", "plain_content", "plain_messages"]
 
 
 def plain_messages(found: Iterable[Message]) -> JsonValue:
@@ -49,16 +49,22 @@ def answer(found: Iterable[Message]) -> JsonValue:
     return said
 
 
-def _plain(item: Message) -> dict[str, JsonValue]:
+def plain_content(item: Message) -> JsonValue:
+    """Give what a message says as plain JSON: text, or parts where it is more than text.
+
+    Args:
+        item: The message.
+    """
     parts = item.content
-    content: JsonValue
     if len(parts) == 1 and isinstance(only := parts[0], TextContent):
-        content = only.text
-    elif all(isinstance(part, TextContent) for part in parts):
-        content = item.text
-    else:
-        content = [_plain_part(part) for part in parts]
-    plain: dict[str, JsonValue] = {"role": item.role, "content": content}
+        return only.text
+    if all(isinstance(part, TextContent) for part in parts):
+        return item.text
+    return [_plain_part(part) for part in parts]
+
+
+def _plain(item: Message) -> dict[str, JsonValue]:
+    plain: dict[str, JsonValue] = {"role": item.role, "content": plain_content(item)}
     if item.name:
         plain["name"] = item.name
     if isinstance(item, AssistantMessage) and item.tool_calls:

@@ -16,7 +16,7 @@ from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.reading import Reading
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
-from pixie_otel.traces.dialects.values import first_text, json_mapping, json_object, number, whole
+from pixie_otel.traces.dialects.values import first_text, first_whole, json_mapping, json_object, number
 from pixie_otel.traces.messages import AssistantMessage, Message
 
 __all__ = ["one_answer", "read_parameters", "read_request", "read_response", "read_usage"]
@@ -31,14 +31,23 @@ _CONFIG_KEYS: Final = ("config", "generation_config", "generationConfig", "infer
 _INSTRUCTION_KEYS: Final = ("system", "instructions", "system_instruction", "systemInstruction")
 _REASON_KEYS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
 _USAGE_KEYS: Final = ("usage", "usage_metadata", "usageMetadata", "token_usage")
-_INPUT_KEYS: Final = ("prompt_tokens", "input_tokens", "prompt_token_count", "promptTokenCount", "inputTokens")
+_INPUT_KEYS: Final = (
+    "prompt_tokens",
+    "input_tokens",
+    "prompt_token_count",
+    "promptTokenCount",
+    "inputTokens",
+    "prompt_eval_count",
+)
 _OUTPUT_KEYS: Final = (
     "completion_tokens",
     "output_tokens",
     "candidates_token_count",
     "candidatesTokenCount",
     "outputTokens",
+    "eval_count",
 )
+_OLLAMA_KEYS: Final = ("prompt_eval_count", "eval_count")
 _TOTAL_KEYS: Final = ("total_tokens", "totalTokens")
 _INPUT_DETAILS_KEYS: Final = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 _OUTPUT_DETAILS_KEYS: Final = ("completion_tokens_details", "output_tokens_details", "output_token_details")
@@ -68,7 +77,7 @@ def read_parameters(value: JsonValue) -> Reading:
     return Reading(
         request_model=first_text(found, _MODEL_KEYS),
         request_temperature=number(found.get("temperature")),
-        request_max_tokens=_first(found, _LIMIT_KEYS),
+        request_max_tokens=first_whole(found, _LIMIT_KEYS),
         request_top_p=number(found.get("top_p", found.get("topP"))),
         tool_definitions=(tool_definitions(tools) or None) if isinstance(tools, list) else None,
     )
@@ -112,6 +121,9 @@ def read_response(value: JsonValue) -> Reading:
         if (usage := json_object(found.get(key))) is not None:
             reading.fill(read_usage(usage))
             break
+    else:
+        # Ollama's stands among the rest.
+        reading.fill(read_usage({key: said for key, said in found.items() if key in _OLLAMA_KEYS}))
     if isinstance(raw := found.get("raw"), dict):
         # LlamaIndex gives the provider's response beside its own.
         reading.fill(read_response({key: said for key, said in raw.items() if key != "raw"}))
@@ -122,24 +134,26 @@ def read_usage(usage: Mapping[str, JsonValue]) -> Reading:
     """Read how many tokens a call took, as a provider counts them.
 
     Args:
-        usage: OpenAI's, Anthropic's, Google's, Bedrock's or LangChain's record.
+        usage: OpenAI's, Anthropic's, Google's, Bedrock's, Cohere's, Ollama's or LangChain's record.
     """
+    # Cohere counts what is billed as well, which is less.
+    usage = {**usage, **json_mapping(usage.get("tokens"))}
     details_in = _first_mapping(usage, _INPUT_DETAILS_KEYS)
     details_out = _first_mapping(usage, _OUTPUT_DETAILS_KEYS)
-    input_tokens, output_tokens = _first(usage, _INPUT_KEYS), _first(usage, _OUTPUT_KEYS)
-    cache_read, cache_creation = _first(usage, _CACHE_READ_KEYS), _first(usage, _CACHE_CREATION_KEYS)
-    thoughts = _first(usage, _THOUGHT_KEYS)
-    if input_tokens is not None and _first(usage, _TOTAL_KEYS) != input_tokens + (output_tokens or 0):
+    input_tokens, output_tokens = first_whole(usage, _INPUT_KEYS), first_whole(usage, _OUTPUT_KEYS)
+    cache_read, cache_creation = first_whole(usage, _CACHE_READ_KEYS), first_whole(usage, _CACHE_CREATION_KEYS)
+    thoughts = first_whole(usage, _THOUGHT_KEYS)
+    if input_tokens is not None and first_whole(usage, _TOTAL_KEYS) != input_tokens + (output_tokens or 0):
         # Anthropic counts cached tokens apart, everybody else among the input.
         input_tokens += (cache_read or 0) + (cache_creation or 0)
     if output_tokens is not None:
         # Google counts thoughts apart.
         output_tokens += thoughts or 0
     if cache_read is None:
-        cache_read = _first({**usage, **details_in}, _CACHED_KEYS)
+        cache_read = first_whole({**usage, **details_in}, _CACHED_KEYS)
     if cache_creation is None:
-        cache_creation = _first(details_in, ("cache_creation", "cache_write_tokens"))
-    reasoning = _first(details_out, ("reasoning_tokens", "reasoning"))
+        cache_creation = first_whole(details_in, ("cache_creation", "cache_write_tokens"))
+    reasoning = first_whole(details_out, ("reasoning_tokens", "reasoning"))
     return Reading(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
@@ -211,10 +225,6 @@ def one_answer(items: tuple[Message, ...]) -> tuple[Message, ...]:
         return items
     calls = tuple(call for item in items if isinstance(item, AssistantMessage) for call in item.tool_calls)
     return (AssistantMessage(content=tuple(part for item in items for part in item.content), tool_calls=calls),)
-
-
-def _first(found: Mapping[str, JsonValue], names: tuple[str, ...]) -> int | None:
-    return next((count for name in names if (count := whole(found.get(name))) is not None), None)
 
 
 def _first_mapping(found: Mapping[str, JsonValue], names: tuple[str, ...]) -> dict[str, JsonValue]:

@@ -15,11 +15,12 @@ from pixie_otel.attributes import logfire as logfire_keys
 from pixie_otel.attributes import pydantic_ai as pydantic_ai_keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, first_identity
 from pixie_otel.traces.dialects.message_events import event_messages, listed_events
 from pixie_otel.traces.dialects.provider import one_answer
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
-from pixie_otel.traces.dialects.values import decoded, json_mapping, json_object, number, text, whole
+from pixie_otel.traces.dialects.values import decoded, first_whole, json_mapping, json_object, text, texts
 from pixie_otel.traces.messages import AssistantMessage, ImageContent, Message, UserMessage
 from pixie_otel.traces.spans import ObservationKind
 
@@ -38,7 +39,7 @@ ROOTS: Final = frozenset(
         pydantic_ai_keys.TOOL_RESPONSE,
     }
 )
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _TOOL_LISTS: Final = ("function_tools", "output_tools")
 _CACHE_READ: Final = tuple(
@@ -48,7 +49,6 @@ _CACHE_CREATION: Final = tuple(
     pydantic_ai_keys.USAGE_DETAILS + name for name in ("cache_creation_input_tokens", "cache_write_tokens")
 )
 _REASONING: Final = tuple(pydantic_ai_keys.USAGE_DETAILS + name for name in ("reasoning_tokens", "thoughts_tokens"))
-_SESSION_NAMES: Final = ("session_id", keys.SESSION_ID, "thread_id")
 
 
 def read(span: SpanFacts) -> Reading | None:
@@ -70,9 +70,7 @@ def read(span: SpanFacts) -> Reading | None:
         case ObservationKind.TOOL:
             _read_tool(attributes, reading)
         case ObservationKind.EMBEDDING:
-            listed = decoded(attributes.get(pydantic_ai_keys.INPUTS))
-            inputs = listed if isinstance(listed, list) else [listed]
-            reading.texts = tuple(item for item in inputs if isinstance(item, str) and item) or None
+            reading.texts = texts(decoded(attributes.get(pydantic_ai_keys.INPUTS))) or None
         case _:
             return None
     return reading
@@ -99,10 +97,9 @@ def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.input_messages = given or None
     # Text and tool calls of one answer may be several events, all of them choice 0.
     reading.output_messages = one_answer(given_back) or None
-    reading.cost = number(attributes.get(pydantic_ai_keys.OPERATION_COST))
-    reading.reasoning_tokens = _detail(attributes, _REASONING)
-    reading.cache_read_tokens = _detail(attributes, _CACHE_READ)
-    reading.cache_creation_tokens = _detail(attributes, _CACHE_CREATION)
+    reading.reasoning_tokens = first_whole(attributes, _REASONING)
+    reading.cache_read_tokens = first_whole(attributes, _CACHE_READ)
+    reading.cache_creation_tokens = first_whole(attributes, _CACHE_CREATION)
     if keys.GENAI_TOOL_DEFINITIONS not in attributes:
         parameters = json_mapping(attributes.get(pydantic_ai_keys.MODEL_REQUEST_PARAMETERS))
         listed = (parameters.get(name) for name in _TOOL_LISTS)
@@ -110,17 +107,11 @@ def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
         reading.tool_definitions = tool_definitions(tools) or None
 
 
-def _detail(attributes: Mapping[str, JsonValue], names: Sequence[str]) -> int | None:
-    found = (whole(attributes[name]) for name in names if name in attributes)
-    return next((count for count in found if count is not None), None)
-
-
 def _read_agent(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.agent_name = text(attributes.get(pydantic_ai_keys.AGENT_NAME))
     reading.output = decoded(attributes.get(pydantic_ai_keys.FINAL_RESULT))
     reading.metadata = json_object(attributes.get(keys.METADATA))
-    for name in _SESSION_NAMES:
-        reading.session_id = reading.session_id or text((reading.metadata or {}).get(name))
+    reading.session_id = first_identity(reading.metadata, SESSION_NAMES)
     said = messages(attributes.get(pydantic_ai_keys.ALL_MESSAGES))
     if not said:
         said, answers, _ = event_messages(listed_events(attributes.get(pydantic_ai_keys.ALL_MESSAGES_EVENTS)))

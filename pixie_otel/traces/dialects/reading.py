@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from pixie_otel.evaluable import Document, JsonValue
+from pixie_otel.traces.dialects.values import json_mapping
 from pixie_otel.traces.messages import Message
 from pixie_otel.traces.spans import ObservationKind, Scope, SpanError, SpanEvent, ToolDefinition
 
@@ -31,6 +32,7 @@ class SpanFacts(Struct, frozen=True, kw_only=True):
         otel_kind: OpenTelemetry's span kind, in lower case.
         status_message: What the status says of an error; ``None`` where the status is no error.
         dropped_attributes: How many attributes the producer dropped.
+        objects: The JSON objects among the attributes that were decoded.
     """
 
     trace_id: str
@@ -46,6 +48,18 @@ class SpanFacts(Struct, frozen=True, kw_only=True):
     otel_kind: str = ""
     status_message: str | None = None
     dropped_attributes: int = 0
+    objects: dict[str, dict[str, JsonValue]] = {}
+
+    def json_object(self, key: str) -> dict[str, JsonValue]:
+        """Give the JSON object under a key, decoded once, whichever dialects ask; empty for anything else.
+
+        Args:
+            key: The attribute's key.
+        """
+        found = self.objects.get(key)
+        if found is None:
+            found = self.objects[key] = json_mapping(self.attributes.get(key))
+        return found
 
 
 class Reading(Struct, kw_only=True):
@@ -99,9 +113,9 @@ class Reading(Struct, kw_only=True):
         Args:
             other: A reading of the same span by a dialect that is asked later.
         """
-        for name, ours, theirs in zip(_FIELDS, astuple(self), astuple(other), strict=True):
-            if ours is None and theirs is not None:
-                setattr(self, name, theirs)
+        for name, said in zip(_FIELDS, astuple(other), strict=True):
+            if said is not None and getattr(self, name) is None:
+                setattr(self, name, said)
         self.notes += other.notes
 
 

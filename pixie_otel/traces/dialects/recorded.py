@@ -17,13 +17,16 @@ from pixie_otel.traces.dialects.literals import literal
 from pixie_otel.traces.dialects.parts import CALL_TYPES, RESULT_TYPES
 from pixie_otel.traces.dialects.provider import one_answer, read_request, read_response, read_usage
 from pixie_otel.traces.dialects.reading import Reading
+from pixie_otel.traces.dialects.retrieved import documents, question
 from pixie_otel.traces.dialects.toolcalls import tool_message, tool_result
-from pixie_otel.traces.dialects.values import call_arguments, decoded, first_text, json_mapping, text
+from pixie_otel.traces.dialects.values import call_arguments, decoded, first_text, json_mapping, text, texts
 from pixie_otel.traces.messages import AssistantMessage, Message, TextContent, UserMessage
+from pixie_otel.traces.spans import ObservationKind
 
 __all__ = [
     "are_messages",
     "read_embedding",
+    "read_function",
     "read_given",
     "read_given_back",
     "says_something",
@@ -195,9 +198,8 @@ def read_embedding(given: JsonValue, given_back: JsonValue) -> Reading:
     answered = read_response(given_back)
     if isinstance(given, dict):
         given = next((found for key in _TEXT_KEYS if (found := given.get(key))), None)
-    listed = given if isinstance(given, list) else [given]
     return Reading(
-        texts=tuple(item for item in listed if isinstance(item, str) and item) or None,
+        texts=texts(given) or None,
         request_model=asked.request_model,
         response_model=answered.response_model,
         input_tokens=answered.input_tokens,
@@ -228,6 +230,27 @@ def tool_output(value: JsonValue) -> tuple[JsonValue, str | None]:
     """
     message = tool_message(decoded(value))
     return tool_result(value), None if message is None else text(message["tool_call_id"])
+
+
+def read_function(reading: Reading) -> None:
+    """Read what a function was given and gave back as what its kind makes of it: a tool, a retriever or an embedder.
+
+    Args:
+        reading: What is known of it, kind, input and output among it; the rest is put into it.
+    """
+    match reading.kind:
+        case ObservationKind.EMBEDDING:
+            reading.fill(read_embedding(reading.input, reading.output))
+        case ObservationKind.TOOL:
+            reading.arguments = reading.input = tool_arguments(reading.input)
+            reading.result, identity = tool_output(reading.output)
+            reading.tool_call_id = reading.tool_call_id or identity
+            reading.output = reading.result
+        case ObservationKind.RETRIEVER | ObservationKind.RERANKER:
+            reading.query = question(reading.input)
+            reading.documents = documents(reading.output)
+        case _:
+            pass
 
 
 def _is_message(value: JsonValue) -> bool:

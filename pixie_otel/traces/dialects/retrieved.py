@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from pixie_otel.evaluable import Document, JsonValue
 from pixie_otel.traces.dialects.values import call_arguments, decoded, first_text, json_object, number, text
 
-__all__ = ["documents", "question"]
+__all__ = ["document", "documents", "question"]
 
 _Object: TypeAlias = dict[str, JsonValue]
 
@@ -29,7 +30,7 @@ _LIST_KEYS: Final = (
 _TEXT_KEYS: Final = ("page_content", "pageContent", "content", "text", "document", "chunk", "passage", "body")
 _ID_KEYS: Final = ("id", "id_", "node_id", "document_id", "doc_id", "file_id", "key")
 _SCORE_KEYS: Final = ("score", "relevance_score", "similarity", "similarity_score")
-_METADATA_KEYS: Final = ("metadata", "meta", "extra_info", "attributes")
+_METADATA_KEYS: Final = ("metadata", "meta", "extra_info", "attributes", "entity", "payload")
 _QUESTION_KEYS: Final = ("query", "question", "search_query", "query_str", "q", "input", "text", "prompt")
 _MAX_DEPTH: Final = 4
 
@@ -63,6 +64,27 @@ def documents(value: JsonValue) -> tuple[Document, ...] | None:
         The documents in order; ``None`` where there are none.
     """
     return tuple(_documents(value, 0)) or None
+
+
+def document(fields: Mapping[str, JsonValue], score: JsonValue = None) -> Document:
+    """Read what is known to be a document; its content may have been left out.
+
+    LangChain's documents have their score in the metadata, and some vector stores keep the text there.
+
+    Args:
+        fields: The document's fields.
+        score: How well it matches, where that stands beside it.
+    """
+    about = (json_object(fields.get(key)) for key in _METADATA_KEYS)
+    metadata = next((found for found in about if found is not None), None)
+    identity = next((found for key in _ID_KEYS if (found := fields.get(key)) is not None), None)
+    scores = (number(found.get(key)) for found in (fields, {"score": score}, metadata or {}) for key in _SCORE_KEYS)
+    return Document(
+        content=_content(fields) or _content(metadata or {}) or "",
+        id=str(identity) if isinstance(identity, str | int) else None,
+        score=next((found for found in scores if found is not None), None),
+        metadata=metadata,
+    )
 
 
 def _documents(value: JsonValue, depth: int) -> list[Document]:
@@ -109,18 +131,7 @@ def _one(item: JsonValue, score: JsonValue = None) -> Document | None:
     if not isinstance(item, dict):
         return None
     fields = _inner(item)
-    content = _content(fields)
-    if content is None:
-        return None
-    identity = next((found for key in _ID_KEYS if (found := fields.get(key, item.get(key))) is not None), None)
-    scores = (number(item.get(key, fields.get(key))) for key in _SCORE_KEYS)
-    about = (json_object(fields.get(key)) for key in _METADATA_KEYS)
-    return Document(
-        content=content,
-        id=str(identity) if isinstance(identity, str | int) else None,
-        score=next((found for found in scores if found is not None), number(score)),
-        metadata=next((found for found in about if found is not None), None),
-    )
+    return None if _content(fields) is None else document({**item, **fields}, score)
 
 
 def _inner(item: _Object) -> _Object:
@@ -131,7 +142,7 @@ def _inner(item: _Object) -> _Object:
     return item
 
 
-def _content(fields: _Object) -> str | None:
+def _content(fields: Mapping[str, JsonValue]) -> str | None:
     for key in _TEXT_KEYS:
         said = fields.get(key)
         if isinstance(said, str):

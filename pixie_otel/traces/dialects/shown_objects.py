@@ -14,11 +14,12 @@ import msgspec
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.values import decoded
 
-__all__ = ["opened"]
+__all__ = ["holds_objects", "opened"]
 
 _LONGEST: Final = 256 * 1024
 _MAX_DEPTH: Final = 6
-_OBJECT: Final = re.compile(r"[A-Z]\w*\(\w+=")
+_NAMES: Final = ("ChatMessage(", "ChatCompletion(")
+"""How the objects begin that say something: messages, and the responses of OpenAI's client."""
 _TOKEN: Final = re.compile(
     r"""\s*+(?:
         (?P<string>'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+")
@@ -50,6 +51,15 @@ _TYPES: Final = {
 """What the parts of messages are, by their classes."""
 
 
+def holds_objects(recorded: JsonValue) -> bool:
+    """Say, quickly, whether there may be such objects in a value as it was recorded.
+
+    Args:
+        recorded: The value, not decoded.
+    """
+    return isinstance(recorded, str) and any(map(recorded.__contains__, _NAMES))
+
+
 def opened(value: JsonValue) -> JsonValue:
     """Give a value with the objects that it holds as text taken apart.
 
@@ -65,7 +75,7 @@ def opened(value: JsonValue) -> JsonValue:
 
 def _opened(value: JsonValue, depth: int) -> JsonValue:
     if isinstance(value, str):
-        return _object(value) if len(value) <= _LONGEST and _OBJECT.match(value) else value
+        return _object(value) if value.startswith(_NAMES) and len(value) <= _LONGEST else value
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list):
@@ -98,10 +108,9 @@ def _as_json(text: str) -> str | None:
     """Write objects as JSON; ``None`` for what is none. Whether all is well nested shows when it is read."""
     written: list[str] = []
     ends: list[str] = []
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
+    at = 0
+    for match in _TOKEN.finditer(text):
+        if match.start() != at:
             return None
         at, name = match.end(), match.lastgroup or ""
         token = match[name]
@@ -119,7 +128,7 @@ def _as_json(text: str) -> str | None:
             written.append(said)
         elif name != "member":
             written.append(_mark(token, ends))
-    return " ".join(written)
+    return " ".join(written) if not text[at:].strip() else None
 
 
 def _mark(mark: str, ends: list[str]) -> str:
@@ -132,8 +141,9 @@ def _mark(mark: str, ends: list[str]) -> str:
 
 
 def _string(token: str) -> str | None:
+    said = token[1:-1]
     try:
-        return msgspec.json.encode(_ESCAPE.sub(_unescaped, token[1:-1])).decode()
+        return msgspec.json.encode(_ESCAPE.sub(_unescaped, said) if "\\" in said else said).decode()
     except UnicodeEncodeError:
         return None
 

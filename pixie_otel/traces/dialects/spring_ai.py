@@ -19,8 +19,8 @@ from pixie_otel.traces.spans import ObservationKind
 __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "spring_ai"
-ROOTS: Final = frozenset({"spring", "db", "gen_ai"})
-"""The first segments of the keys that this dialect reads."""
+ROOTS: Final = frozenset({"spring", spring_keys.QUERY, ""})
+"""The beginnings of its keys; its log lines have no name."""
 
 _KINDS: Final = {
     "chat_client": ObservationKind.CHAIN,

@@ -21,11 +21,9 @@ from pixie_otel.traces.spans import ObservationKind, SpanError
 __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "strands"
-ROOTS: Final = frozenset({"gen_ai"})
-"""The first segments of the keys that this dialect reads."""
+ROOTS: Final = frozenset({strands_keys.EVENT_START_TIME})
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
-_SYSTEM: Final = "strands-agents"
-_STRUCTURED: Final = "execute_structured_output"
 _FAILED: Final = "error"
 
 
@@ -40,10 +38,6 @@ def read(span: SpanFacts) -> Reading | None:
     """
     attributes = span.attributes
     operation = text(attributes.get(keys.GENAI_OPERATION))
-    if strands_keys.EVENT_START_TIME not in attributes:
-        # The one span of a call that has none of the others below it.
-        is_call = operation == _STRUCTURED and attributes.get(keys.GENAI_SYSTEM) == _SYSTEM
-        return Reading(kind=ObservationKind.LLM) if is_call else None
     if operation is None:
         reading = _old(span)
     elif operation == strands_keys.MEMORY_SEARCH:

@@ -50,14 +50,21 @@ def tool_call(value: dict[str, JsonValue]) -> ToolCall:
     Returns:
         The call, with its arguments decoded where they are JSON.
     """
-    inner = next((below for key in _INNER_KEYS if isinstance(below := value.get(key), dict)), value)
-    arguments = next((decoded(inner[key]) for key in _ARGUMENT_KEYS if inner.get(key) is not None), None)
+    inner = value
+    for key in _INNER_KEYS:
+        if key in value and isinstance(below := value[key], dict):
+            inner = below
+            break
+    arguments: JsonValue = None
+    for key in _ARGUMENT_KEYS:
+        if key in inner and inner[key] is not None:
+            arguments = decoded(inner[key])
+            break
     identity = None
     for key in _ID_KEYS:
-        if identity is None and (key in value or key in inner):
-            identity = text(value.get(key)) or text(inner.get(key))
-    name = first_text(inner, _NAME_KEYS) or ""
-    return ToolCall(name=name, arguments=arguments, id=identity)
+        if (key in value or key in inner) and (identity := text(value.get(key)) or text(inner.get(key))):
+            break
+    return ToolCall(name=first_text(inner, _NAME_KEYS) or "", arguments=arguments, id=identity)
 
 
 def listed_calls(value: dict[str, JsonValue]) -> list[ToolCall]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Generic, TypeAlias, TypeVar, cast
 
 import msgspec
 
 from pixie_otel.evaluable import JsonValue
 
 __all__ = [
+    "Kept",
     "Tree",
     "below",
     "call_arguments",
     "decoded",
+    "first_number",
     "first_text",
+    "first_whole",
     "indexed",
     "json_mapping",
     "json_object",
@@ -22,9 +25,12 @@ __all__ = [
     "leaf",
     "number",
     "text",
+    "texts",
     "tree",
     "whole",
 ]
+
+_T = TypeVar("_T")
 
 Tree: TypeAlias = dict[str, JsonValue]
 """Attributes with dotted keys as nested mappings; a value at a branch stands under the empty key."""
@@ -34,10 +40,34 @@ _MAX_DEPTH: Final = 100
 """How deep JSON may be nested: whoever walks through a value later must not run out of stack."""
 _MAX_SEGMENTS: Final = 24
 _JSON_STARTS: Final = frozenset('{["')
+_PYTHON_STARTS: Final = ("{'", "['", "[{'")
+"""How most lists and dictionaries begin that Python shows; JSON never does, and finds that out slowly."""
 _SCALARS: Final[dict[str, JsonValue]] = {"null": None, "true": True, "false": False}
 _NUMBER_STARTS: Final = frozenset("-0123456789")
 _MAX_NUMBER_LENGTH: Final = 30
+_MAX_KEPT: Final = 4096
+_LONGEST_KEPT: Final = 256
 _decode: Final = msgspec.json.Decoder().decode
+
+
+class Kept(dict[str, _T], Generic[_T]):
+    """What a function makes of a key, kept: an application writes the same keys again and again.
+
+    Args:
+        make: The function. What it makes is never changed.
+    """
+
+    def __init__(self, make: Callable[[str], _T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: str) -> _T:
+        made = self._make(key)
+        if len(key) <= _LONGEST_KEPT:
+            if len(self) >= _MAX_KEPT:
+                self.clear()
+            self[key] = made
+        return made
 
 
 def decoded(value: JsonValue, *, depth: int = 2) -> JsonValue:
@@ -52,13 +82,19 @@ def decoded(value: JsonValue, *, depth: int = 2) -> JsonValue:
     Returns:
         The decoded value.
     """
+    if isinstance(value, str) and value[:1].isspace() and value.lstrip()[:1] in _JSON_STARTS:
+        # What was written to be looked at begins on a line of its own.
+        found = decoded(value.lstrip(), depth=depth)
+        return value if isinstance(found, str) else found
     while depth and isinstance(value, str) and value[:1] in _JSON_STARTS:
+        if value.startswith(_PYTHON_STARTS):
+            return value
         try:
             found = _decode(value)
         except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
             return value
         # Few texts have so many brackets, so few are looked at twice.
-        if value.count("[") + value.count("{") > _MAX_DEPTH and _is_too_deep(found):
+        if len(value) > _MAX_DEPTH and value.count("[") + value.count("{") > _MAX_DEPTH and _is_too_deep(found):
             return value
         value = found
         depth -= 1
@@ -131,18 +167,23 @@ def text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def texts(value: JsonValue) -> tuple[str, ...]:
+    """Give the texts of a list, or the one that stands there alone; those that are empty are left out."""
+    listed = value if isinstance(value, list) else [value]
+    return tuple(item for item in listed if isinstance(item, str) and item)
+
+
 def first_text(value: Mapping[str, JsonValue], names: Iterable[str]) -> str | None:
     """Give the first non-empty text under one of some keys."""
     for name in names:
-        found = value.get(name)
-        if isinstance(found, str) and found:
+        if name in value and isinstance(found := value[name], str) and found:
             return found
     return None
 
 
 def whole(value: JsonValue) -> int | None:
     """Read a count that is a number, or a number as text; ``None`` for anything else."""
-    if type(value) is int:
+    if type(value) is int or value is None:
         return value
     found = number(value)
     return None if found is None or not found.is_integer() else int(found)
@@ -150,6 +191,8 @@ def whole(value: JsonValue) -> int | None:
 
 def number(value: JsonValue) -> float | None:
     """Read a finite number, or one as text; ``None`` for anything else, NaN and infinities among it."""
+    if value is None:
+        return None
     if isinstance(value, str):
         try:
             value = float(value)
@@ -162,6 +205,22 @@ def number(value: JsonValue) -> float | None:
     except OverflowError:
         return None
     return found if abs(found) < float("inf") else None
+
+
+def first_whole(found: Mapping[str, JsonValue], names: Iterable[str]) -> int | None:
+    """Give the first count under one of some keys."""
+    for name in names:
+        if name in found and (count := whole(found[name])) is not None:
+            return count
+    return None
+
+
+def first_number(found: Mapping[str, JsonValue], names: Iterable[str]) -> float | None:
+    """Give the first finite number under one of some keys."""
+    for name in names:
+        if name in found and (said := number(found[name])) is not None:
+            return said
+    return None
 
 
 def tree(attributes: Mapping[str, JsonValue], prefixes: Iterable[str]) -> Tree:

@@ -15,10 +15,20 @@ from pixie_otel.attributes import trulens as trulens_keys
 from pixie_otel.attributes import vercel as keys
 from pixie_otel.evaluable import Document, JsonValue, canonical_json
 from pixie_otel.traces.dialects.chat import messages
+from pixie_otel.traces.dialects.identities import SESSION_NAMES, USER_NAMES, first_identity
 from pixie_otel.traces.dialects.plain import answer, plain_messages
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.toolcalls import tool_definitions, tool_list
-from pixie_otel.traces.dialects.values import decoded, first_text, json_mapping, json_object, number, text, whole
+from pixie_otel.traces.dialects.values import (
+    decoded,
+    first_text,
+    first_whole,
+    json_mapping,
+    json_object,
+    number,
+    text,
+    whole,
+)
 from pixie_otel.traces.messages import Message
 from pixie_otel.traces.spans import ObservationKind
 
@@ -26,21 +36,10 @@ __all__ = ["NAME", "ROOTS", "read"]
 
 NAME: Final = "vercel"
 ROOTS: Final = frozenset({"ai", "vercel"})
-"""The first segments of the keys that this dialect reads."""
+"""The keys, or their beginnings, with one of which this dialect knows something of a span."""
 
 _CALLS: Final = (".doGenerate", ".doStream")
 _OBJECTS: Final = (keys.OPERATION_GENERATE_OBJECT, keys.OPERATION_STREAM_OBJECT)
-_SESSION_NAMES: Final = (
-    "sessionId",
-    "session_id",
-    "threadId",
-    "thread_id",
-    "conversationId",
-    "conversation_id",
-    "chatId",
-    "chat_id",
-)
-_USER_NAMES: Final = ("userId", "user_id")
 _TEXT_KEYS: Final = (keys.RESPONSE_TEXT, keys.OLD_TEXT)
 _OBJECT_KEYS: Final = (keys.RESPONSE_OBJECT, keys.OLD_OBJECT)
 _CALL_KEYS: Final = (keys.RESPONSE_TOOL_CALLS, keys.OLD_TOOL_CALLS)
@@ -63,8 +62,8 @@ def read(span: SpanFacts) -> Reading | None:
     reading = Reading(
         kind=_kind(operation, attributes),
         metadata=metadata or None,
-        session_id=first_text(metadata, _SESSION_NAMES),
-        user_id=first_text(metadata, _USER_NAMES),
+        session_id=first_identity(metadata, SESSION_NAMES),
+        user_id=first_identity(metadata, USER_NAMES),
         agent_name=text(attributes.get(keys.FUNCTION_ID)),
         provider=text(attributes.get(keys.MODEL_PROVIDER)),
         request_model=text(attributes.get(keys.MODEL_ID)),
@@ -105,9 +104,7 @@ def _own(attributes: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _kind(operation: str | None, attributes: Mapping[str, JsonValue]) -> ObservationKind | None:
-    if operation is None:
-        # Only calls of models have it.
-        return ObservationKind.LLM if keys.PROMPT_MESSAGES in attributes else None
+    operation = operation or ""
     if operation.endswith(_CALLS):
         return ObservationKind.LLM
     if operation == keys.OPERATION_TOOL:
@@ -116,7 +113,10 @@ def _kind(operation: str | None, attributes: Mapping[str, JsonValue]) -> Observa
         return ObservationKind.EMBEDDING
     if operation.endswith(".doRerank"):
         return ObservationKind.RERANKER
-    return ObservationKind.CHAIN if operation.startswith(keys.PREFIX) else None
+    if operation.startswith(keys.PREFIX):
+        return ObservationKind.CHAIN
+    # Only calls of models have it.
+    return ObservationKind.LLM if keys.PROMPT_MESSAGES in attributes else None
 
 
 def _metadata(attributes: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -133,7 +133,7 @@ def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.response_model = text(attributes.get(keys.RESPONSE_MODEL))
     reading.response_id = text(attributes.get(keys.RESPONSE_ID))
     reading.request_temperature = number(attributes.get(keys.TEMPERATURE))
-    reading.request_max_tokens = _count(attributes, keys.MAX_OUTPUT_TOKENS, keys.MAX_TOKENS)
+    reading.request_max_tokens = first_whole(attributes, (keys.MAX_OUTPUT_TOKENS, keys.MAX_TOKENS))
     reading.request_top_p = number(attributes.get(keys.TOP_P))
     reading.input_messages = messages(attributes.get(keys.PROMPT_MESSAGES)) or None
     reading.output_messages = _answer(attributes) or None
@@ -144,16 +144,16 @@ def _read_call(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     reading.time_to_first_token_ms = number(
         attributes.get(keys.MS_TO_FIRST_CHUNK, attributes.get(keys.OLD_MS_TO_FIRST_CHUNK))
     )
-    reading.input_tokens = _count(attributes, keys.INPUT_TOKENS, keys.PROMPT_TOKENS)
-    reading.output_tokens = _count(attributes, keys.OUTPUT_TOKENS, keys.COMPLETION_TOKENS)
+    reading.input_tokens = first_whole(attributes, (keys.INPUT_TOKENS, keys.PROMPT_TOKENS))
+    reading.output_tokens = first_whole(attributes, (keys.OUTPUT_TOKENS, keys.COMPLETION_TOKENS))
     _read_details(attributes, reading)
 
 
 def _read_details(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     """Read the cached and reasoning tokens, and what the provider alone says."""
-    reading.cache_read_tokens = _count(attributes, keys.CACHE_READ_TOKENS, keys.CACHED_INPUT_TOKENS)
-    reading.cache_creation_tokens = _count(attributes, keys.CACHE_WRITE_TOKENS)
-    reading.reasoning_tokens = _count(attributes, keys.OUTPUT_REASONING_TOKENS, keys.REASONING_TOKENS)
+    reading.cache_read_tokens = first_whole(attributes, (keys.CACHE_READ_TOKENS, keys.CACHED_INPUT_TOKENS))
+    reading.cache_creation_tokens = first_whole(attributes, (keys.CACHE_WRITE_TOKENS,))
+    reading.reasoning_tokens = first_whole(attributes, (keys.OUTPUT_REASONING_TOKENS, keys.REASONING_TOKENS))
     for said in json_mapping(attributes.get(keys.PROVIDER_METADATA)).values():
         if not isinstance(said, dict):
             continue
@@ -226,7 +226,7 @@ def _read_tool(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
 def _read_embedding(attributes: Mapping[str, JsonValue], reading: Reading) -> None:
     values = _each(attributes[keys.VALUES]) if keys.VALUES in attributes else [decoded(attributes.get(keys.VALUE))]
     reading.texts = tuple(value for value in values if isinstance(value, str)) or None
-    reading.input_tokens = _count(attributes, keys.EMBED_TOKENS, keys.INPUT_TOKENS)
+    reading.input_tokens = first_whole(attributes, (keys.EMBED_TOKENS, keys.INPUT_TOKENS))
     reading.output = _each(attributes.get(keys.EMBEDDINGS)) or None
 
 
@@ -255,7 +255,3 @@ def _each(values: JsonValue) -> list[JsonValue]:
     """Decode a list of JSON texts."""
     found = decoded(values)
     return [decoded(value) for value in found] if isinstance(found, list) else []
-
-
-def _count(attributes: Mapping[str, JsonValue], *names: str) -> int | None:
-    return next((found for name in names if (found := whole(attributes.get(name))) is not None), None)

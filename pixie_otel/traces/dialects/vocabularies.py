@@ -21,14 +21,15 @@ from pixie_otel.attributes import trulens as trulens_keys
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.chat import messages
 from pixie_otel.traces.dialects.failures import failure
+from pixie_otel.traces.dialects.identities import first_identity
 from pixie_otel.traces.dialects.reading import Reading, SpanFacts
 from pixie_otel.traces.dialects.recorded import are_messages, read_given, read_given_back
 from pixie_otel.traces.dialects.retrieved import documents, question
 from pixie_otel.traces.dialects.toolcalls import tool_definitions
-from pixie_otel.traces.dialects.values import decoded, first_text, number, text, whole
+from pixie_otel.traces.dialects.values import decoded, first_number, first_text, first_whole, text, texts
 from pixie_otel.traces.spans import ObservationKind
 
-__all__ = ["VOCABULARIES", "Vocabulary", "read"]
+__all__ = ["VOCABULARIES", "Vocabulary", "read", "roots"]
 
 
 class Vocabulary(Struct, frozen=True, kw_only=True):
@@ -36,7 +37,6 @@ class Vocabulary(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: The dialect's name.
-        roots: The first segments of its keys.
         kind: The key that says what a span is.
         kinds: What its values mean, in lower case.
         signs: Keys that only spans of a kind have, in the order in which they are looked for.
@@ -67,7 +67,6 @@ class Vocabulary(Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    roots: frozenset[str]
     kind: str = ""
     kinds: Mapping[str, ObservationKind] = {}
     signs: tuple[tuple[str, ObservationKind], ...] = ()
@@ -99,7 +98,6 @@ class Vocabulary(Struct, frozen=True, kw_only=True):
 
 _LIVEKIT: Final = Vocabulary(
     name="livekit",
-    roots=frozenset({"lk"}),
     marks=(livekit_keys.MARKED, livekit_keys.PREFIX),
     signs=(
         (livekit_keys.TOOL_NAME, ObservationKind.TOOL),
@@ -116,7 +114,6 @@ _LIVEKIT: Final = Vocabulary(
 )
 _LAMINAR: Final = Vocabulary(
     name="laminar",
-    roots=frozenset({"lmnr"}),
     kind=laminar_keys.SPAN_TYPE,
     kinds={
         "llm": ObservationKind.LLM,
@@ -136,7 +133,6 @@ _LAMINAR: Final = Vocabulary(
 )
 _TRULENS: Final = Vocabulary(
     name="trulens",
-    roots=frozenset({"ai"}),
     kind=trulens_keys.SPAN_TYPE,
     kinds={
         "generation": ObservationKind.LLM,
@@ -172,7 +168,6 @@ _TRULENS: Final = Vocabulary(
 )
 _KOOG: Final = Vocabulary(
     name="koog",
-    roots=frozenset({"koog"}),
     signs=tuple(
         (key, ObservationKind.CHAIN)
         for key in (
@@ -188,7 +183,6 @@ _KOOG: Final = Vocabulary(
 )
 _SENTRY: Final = Vocabulary(
     name="sentry",
-    roots=frozenset({"gen_ai"}),
     signs=(
         (sentry_keys.TOOL_INPUT, ObservationKind.TOOL),
         (sentry_keys.TOOL_OUTPUT, ObservationKind.TOOL),
@@ -213,7 +207,6 @@ _SENTRY: Final = Vocabulary(
 )
 _GEMINI_CLI: Final = Vocabulary(
     name="gemini_cli",
-    roots=frozenset({"gen_ai"}),
     kind=general_keys.GENAI_OPERATION,
     kinds={
         "tool_call": ObservationKind.TOOL,
@@ -230,10 +223,18 @@ _GEMINI_CLI: Final = Vocabulary(
 VOCABULARIES: Final = (_LIVEKIT, _LAMINAR, _TRULENS, _KOOG, _SENTRY, _GEMINI_CLI)
 """The frameworks that are read by their keys."""
 
-_TELLING: Final = {
-    row.name: frozenset({row.kind, *(key for key, _ in row.signs), *row.own}) for row in VOCABULARIES if not row.marks
-}
-"""The keys without any of which a framework says nothing; nearly all spans with OpenTelemetry's keys have none."""
+
+def roots(vocabulary: Vocabulary) -> frozenset[str]:
+    """Give the keys without any of which a framework says nothing of a span.
+
+    Args:
+        vocabulary: How it names things.
+    """
+    common = {vocabulary.kind, *(key for key, _ in vocabulary.signs), *vocabulary.own} - {""}
+    if vocabulary.marks is None:
+        return frozenset(common)
+    mark, unmarked = vocabulary.marks
+    return frozenset(common | {mark + key.removeprefix(unmarked) for key in common})
 
 
 def read(vocabulary: Vocabulary, span: SpanFacts) -> Reading | None:
@@ -246,9 +247,6 @@ def read(vocabulary: Vocabulary, span: SpanFacts) -> Reading | None:
     Returns:
         The reading; ``None`` where it says nothing.
     """
-    telling = _TELLING.get(vocabulary.name)
-    if telling is not None and span.attributes.keys().isdisjoint(telling):
-        return None
     attributes = _unmarked(vocabulary, span.attributes)
     kind = _kind(vocabulary, attributes)
     if kind is None and not any(key in attributes for key in vocabulary.own):
@@ -260,15 +258,15 @@ def read(vocabulary: Vocabulary, span: SpanFacts) -> Reading | None:
         kind=kind,
         input=given,
         output=given_back,
-        session_id=first_text(attributes, vocabulary.session),
-        user_id=first_text(attributes, vocabulary.user),
+        session_id=first_identity(attributes, vocabulary.session),
+        user_id=first_identity(attributes, vocabulary.user),
         metadata=_below(attributes, vocabulary.metadata_prefix) if vocabulary.metadata_prefix else None,
         request_model=first_text(attributes, vocabulary.model),
-        input_tokens=_count(attributes, vocabulary.input_tokens),
-        output_tokens=_count(attributes, vocabulary.output_tokens),
-        reasoning_tokens=_count(attributes, vocabulary.reasoning_tokens),
-        cache_read_tokens=_count(attributes, vocabulary.cache_read_tokens),
-        cache_creation_tokens=_count(attributes, vocabulary.cache_creation_tokens),
+        input_tokens=first_whole(attributes, vocabulary.input_tokens),
+        output_tokens=first_whole(attributes, vocabulary.output_tokens),
+        reasoning_tokens=first_whole(attributes, vocabulary.reasoning_tokens),
+        cache_read_tokens=first_whole(attributes, vocabulary.cache_read_tokens),
+        cache_creation_tokens=first_whole(attributes, vocabulary.cache_creation_tokens),
     )
     if (wrong := first_text(attributes, vocabulary.error)) is not None:
         reading.error = failure(span, wrong)
@@ -283,8 +281,7 @@ def read(vocabulary: Vocabulary, span: SpanFacts) -> Reading | None:
             found = _value(attributes, vocabulary.documents)
             reading.documents = documents(given_back if found is None else found)
         case ObservationKind.EMBEDDING:
-            listed = _value(attributes, vocabulary.texts)
-            reading.texts = _texts(listed)
+            reading.texts = texts(_value(attributes, vocabulary.texts)) or None
         case ObservationKind.LLM | None:
             _read_call(vocabulary, attributes, reading)
         case _:
@@ -305,12 +302,15 @@ def _kind(vocabulary: Vocabulary, attributes: Mapping[str, JsonValue]) -> Observ
     said = text(attributes.get(vocabulary.kind)) if vocabulary.kind else None
     if said is not None and (kind := vocabulary.kinds.get(said.lower())) is not None:
         return kind
-    return next((kind for key, kind in vocabulary.signs if key in attributes), None)
+    for key, kind in vocabulary.signs:
+        if key in attributes:
+            return kind
+    return None
 
 
 def _read_call(vocabulary: Vocabulary, attributes: Mapping[str, JsonValue], reading: Reading) -> None:
-    reading.cost = _number(attributes, vocabulary.cost)
-    reading.time_to_first_token_ms = _number(attributes, vocabulary.time_to_first_token)
+    reading.cost = first_number(attributes, vocabulary.cost)
+    reading.time_to_first_token_ms = first_number(attributes, vocabulary.time_to_first_token)
     offered = _value(attributes, vocabulary.tools)
     reading.tool_definitions = (tool_definitions(offered) or None) if isinstance(offered, list) else None
     reading.fill(read_given(_conversation(reading.input)))
@@ -338,11 +338,6 @@ def _arguments(given: JsonValue) -> JsonValue:
     return given
 
 
-def _texts(value: JsonValue) -> tuple[str, ...] | None:
-    listed = value if isinstance(value, list) else [value]
-    return tuple(item for item in listed if isinstance(item, str) and item) or None
-
-
 def _below(attributes: Mapping[str, JsonValue], prefix: str) -> dict[str, JsonValue] | None:
     found = {key.removeprefix(prefix): decoded(value) for key, value in attributes.items() if key.startswith(prefix)}
     return found or None
@@ -350,11 +345,3 @@ def _below(attributes: Mapping[str, JsonValue], prefix: str) -> dict[str, JsonVa
 
 def _value(attributes: Mapping[str, JsonValue], names: tuple[str, ...]) -> JsonValue:
     return next((decoded(found) for name in names if (found := attributes.get(name)) is not None), None)
-
-
-def _count(attributes: Mapping[str, JsonValue], names: tuple[str, ...]) -> int | None:
-    return next((found for name in names if (found := whole(attributes.get(name))) is not None), None)
-
-
-def _number(attributes: Mapping[str, JsonValue], names: tuple[str, ...]) -> float | None:
-    return next((found for name in names if (found := number(attributes.get(name))) is not None), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pixie_otel.evaluable import ToolCall
-from pixie_otel.traces.dialects.call_ids import identified, lacks_ids
+from pixie_otel.traces.dialects.call_ids import called, identified, lacks_ids
 from pixie_otel.traces.messages import AssistantMessage, UserMessage
 
 PARIS = {"city": "Paris"}
@@ -34,3 +34,14 @@ def test_answers_that_lack_nothing() -> None:
 
     assert not lacks_ids(whole)
     assert identified(whole, [AssistantMessage(tool_calls=(ToolCall("f", PARIS, "z"),))]) is whole
+
+
+def test_an_id_beside_an_answer() -> None:
+    """It is that of the only call; of several calls nobody knows which it belongs to."""
+    one = (UserMessage(), AssistantMessage(tool_calls=(ToolCall("f", PARIS, "fc_1"),)))
+    two = (AssistantMessage(tool_calls=(ToolCall("f", PARIS, "fc_1"), ToolCall("g", PARIS, "fc_2"))),)
+
+    assert called(one, "call_1") == (UserMessage(), AssistantMessage(tool_calls=(ToolCall("f", PARIS, "call_1"),)))
+    assert called(one, "fc_1") is one
+    assert called(two, "call_1") is two
+    assert called((), "call_1") == ()

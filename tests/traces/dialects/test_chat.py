@@ -393,3 +393,30 @@ def test_results_that_name_their_call() -> None:
     assert one({"role": "tool", "content": [part]}) == ToolResultMessage(
         content=(TextContent("18"),), name="get_weather", tool_call_id="call_1"
     )
+
+
+@pytest.mark.parametrize(("city", "spoken"), [("Paris", ""), ("London", "item")])
+def test_a_call_that_is_written_as_text_as_well(city: str, spoken: str) -> None:
+    """OpenLLMetry's LangChain writes a response's item as text beside the call; text of any other call is text."""
+    item = {
+        "type": "function_call",
+        "name": "get_weather",
+        "arguments": json.dumps({"city": city}),
+        "call_id": "call_1",
+    }
+    call = {"type": "tool_call", "id": "call_1", "name": "get_weather", "arguments": ARGUMENTS}
+    found = one({"role": "assistant", "parts": [{"type": "text", "content": json.dumps(item)}, call]})
+
+    assert calls_of(found) == [("get_weather", ARGUMENTS, "call_1")]
+    assert found.text == (json.dumps(item) if spoken else "")
+
+
+def test_calls_of_llamaindex() -> None:
+    """LlamaIndex's calls are blocks without a type, and stand beside the message in older versions."""
+    block = {"tool_call_id": "call_1", "tool_name": "get_weather", "tool_kwargs": json.dumps(ARGUMENTS)}
+    listed = {"id": "call_1", "function": {"name": "get_weather", "arguments": json.dumps(ARGUMENTS)}}
+    beside = {"additional_kwargs": {"tool_calls": [listed]}}
+
+    for said in ({"blocks": [block]}, {"blocks": [], **beside}, {"blocks": [block], **beside}):
+        assert calls_of(one({"role": "assistant", **said})) == [("get_weather", ARGUMENTS, "call_1")]
+    assert one({"role": "user", "blocks": [{"block_type": "text", "text": "Hi"}]}) == USER

@@ -171,3 +171,26 @@ def test_completions() -> None:
         span = observed_call({**LLM, **prompts, "llm.choices.0.completion.text": "upon", "llm.choices.1.x": 1})
         assert span.input_messages == (UserMessage(content=(TextContent("Once"),)),)
         assert span.output_messages == (AssistantMessage(content=(TextContent("upon"),)),)
+
+
+def test_results_of_several_tools_in_one_message() -> None:
+    """AutoGen's instrumentor writes what the tools of an answer gave back beside one message for all of them."""
+    results = {
+        f"{IN}.1.function.{index}": json.dumps({"name": "get_weather", "content": city, "call_id": f"call_{index}"})
+        for index, city in enumerate(["Paris", "London", *["Rome"] * 9])
+    }
+    span = observed_call({**LLM, f"{IN}.0.message.role": "user", f"{IN}.1.message.role": "function", **results})
+
+    assert [(item.text, item.tool_call_id) for item in span.input_messages if isinstance(item, ToolResultMessage)] == [
+        ("Paris", "call_0"),
+        ("London", "call_1"),
+        *(("Rome", f"call_{index}") for index in range(2, 11)),
+    ]
+
+
+@pytest.mark.parametrize("value", [None, 3, "{", "[]", '{"content": null}'])
+def test_a_result_that_is_none(value: str | int | None) -> None:
+    """Whatever stands there, a message of its role is left."""
+    span = observed_call({**LLM, f"{IN}.0.message.role": "function", f"{IN}.0.function.0": value})
+
+    assert [(item.role, item.text) for item in span.input_messages] == [("tool", "")]

@@ -7,7 +7,7 @@ import json
 import pytest
 from observed import event, log, observed, observed_call
 
-from pixie_otel.evaluable import Document, ToolCall
+from pixie_otel.evaluable import Document, JsonValue, ToolCall
 from pixie_otel.traces.messages import AssistantMessage, SystemMessage, TextContent, UserMessage
 from pixie_otel.traces.spans import AgentSpan, EmbeddingSpan, ObservationKind, RetrieverSpan, SpanEvent, ToolSpan
 
@@ -372,3 +372,77 @@ def test_cached_tokens_beside_the_input() -> None:
     assert observed_call({**cached, "gen_ai.usage.input_tokens": 3}).input_tokens == 28
     assert observed_call({**cached, "gen_ai.usage.input_tokens": 25}).input_tokens == 25
     assert observed_call(cached).input_tokens is None
+
+
+def test_details_in_a_records_body() -> None:
+    """Some log records hold the conventions' keys in their body."""
+    span = observed_call(CHAT, log(DETAILS, {"gen_ai.input.messages": GIVEN, "gen_ai.output.messages": ANSWERED}))
+
+    assert (span.input_messages[0].text, span.output, span.finish_reasons) == ("Hi", "Hello", ("stop",))
+
+
+def test_content_elsewhere() -> None:
+    """Messages that were uploaded are not in the file, and a note says so."""
+    span = observed({**CHAT, "gen_ai.input.messages_ref": "s3://bucket/1"})
+
+    assert span.notes == ("content was uploaded to where its attributes point: it is not in the file",)
+
+
+@pytest.mark.parametrize("key", ["gen_ai.usage.cost", "operation.cost", "gen_ai.cost.total_cost"])
+def test_costs(key: str) -> None:
+    """The conventions have no key for the cost; the common ones are read whoever writes them."""
+    assert observed_call({**CHAT, key: "0.25"}).cost == 0.25
+
+
+def test_older_names_of_a_tools_arguments() -> None:
+    """OpenLIT's runs of tools have them under a shorter name."""
+    span = observed({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.args": '{"city": "Paris"}'})
+
+    assert isinstance(span, ToolSpan)
+    assert span.arguments == {"city": "Paris"}
+
+
+def test_a_retrieval_that_was_asked_by_message() -> None:
+    """Without a query of its own, the message is what was searched for; a document may be without content."""
+    span = observed(
+        {
+            "gen_ai.operation.name": "retrieval",
+            "gen_ai.input.messages": json.dumps(GIVEN),
+            "gen_ai.retrieval.documents": '[{"id": 1, "score": 0.5}, "t", {"content": "c", "metadata": {"a": 1}}, 5]',
+        }
+    )
+
+    assert isinstance(span, RetrieverSpan)
+    assert span.query == "Hi"
+    assert span.documents == (Document("", "1", 0.5), Document("t"), Document("c", metadata={"a": 1}))
+
+
+def test_token_names_of_dotnets_semantic_kernel() -> None:
+    """Its older versions count in the response."""
+    span = observed_call({**CHAT, "gen_ai.response.prompt_tokens": 3, "gen_ai.response.completion_tokens": 4})
+
+    assert (span.input_tokens, span.output_tokens) == (3, 4)
+
+
+def test_a_json_result_of_bedrock() -> None:
+    """A tool's result in a block of JSON is the JSON."""
+    record = log("gen_ai.tool.message", {"id": "t1", "content": [{"json": {"temperature": 18}}]})
+
+    assert observed_call(CHAT, record).input_messages[0].text == '{"temperature":18}'
+
+
+def test_what_is_left_of_a_full_span() -> None:
+    """Of a client's call that lost its oldest attributes the tokens may be all that is left."""
+    left = {"gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 3}
+
+    assert observed(left, otel_kind="client").kind is ObservationKind.LLM
+    assert observed(left).kind is ObservationKind.OTHER
+    assert observed({"gen_ai.usage.input_tokens": 9}, otel_kind="client").kind is ObservationKind.OTHER
+
+
+@pytest.mark.parametrize("cut", ['[{"role": "user", "par', True, "", "[]"])
+def test_content_that_was_cut_on_the_span(cut: JsonValue) -> None:
+    """A limit on values cuts attributes; the event then has the whole."""
+    details = event(DETAILS, {"gen_ai.input.messages": GIVEN})
+
+    assert observed_call({**CHAT, "gen_ai.input.messages": cut}, details).input_messages == (USER,)

@@ -38,3 +38,11 @@ def test_nothing_as_json() -> None:
     span = observed({"input": "Hi", "output": "null"})
 
     assert (span.input, span.output) == ("Hi", None)
+
+
+def test_plain_names() -> None:
+    """An app may write its session and its user under the plainest of names; a thread may be any."""
+    span = observed({"session_id": "s", "userId": 7, "thread_id": 140})
+
+    assert (span.session_id, span.user_id) == ("s", "7")
+    assert observed({"thread_id": 140}).session_id is None

@@ -353,3 +353,26 @@ def test_no_first_token(said: str) -> None:
 def test_any_value_under_any_key(kind: str, attributes: dict[str, JsonValue]) -> None:
     """Nothing is raised whatever stands there."""
     assert observed({**attributes, keys.TYPE: kind}).dialects[0] == "langfuse"
+
+
+@pytest.mark.parametrize(
+    ("given", "model", "kind"),
+    [
+        (["a", "b"], "voyage-3", "embedding"),
+        ("a", "nomic-embed-text", "embedding"),
+        ("a", "gpt-4o-mini", "llm"),
+        ([{"role": "user", "content": "a"}], "text-embedding-3-small", "llm"),
+    ],
+)
+def test_generations_that_embed(given: JsonValue, model: str, kind: str) -> None:
+    """A generation without an answer embedded what it got, where that is a list of texts or its model tells."""
+    span = observed(
+        {
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.input": json.dumps(given),
+            "langfuse.observation.output": "",
+            "langfuse.observation.model.name": model,
+        }
+    )
+
+    assert span.kind == kind

@@ -245,3 +245,18 @@ def test_any_value_under_any_key(run_type: str, attributes: dict[str, JsonValue]
     raised = event("exception", {"exception.message": said})
 
     assert observed({**attributes, "langsmith.span.kind": run_type}, raised).dialects[0] == "langsmith"
+
+
+def test_token_details() -> None:
+    """What was cached, and spent on reasoning, stands beside the counts as Python shows it."""
+    span = observed_call(
+        {
+            "langsmith.span.kind": "llm",
+            "gen_ai.usage.input_tokens": 57,
+            "gen_ai.usage.output_tokens": 17,
+            "gen_ai.usage.input_token_details": "{'audio': 0, 'cache_read': 20}",
+            "gen_ai.usage.output_token_details": '{"reasoning": 4}',
+        }
+    )
+
+    assert (span.input_tokens, span.cache_read_tokens, span.reasoning_tokens) == (57, 20, 4)

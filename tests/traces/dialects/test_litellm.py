@@ -8,6 +8,7 @@ from observed import observed, observed_call
 from pixie_otel.evaluable import ToolCall
 from pixie_otel.traces.messages import AssistantMessage, SystemMessage, TextContent, UserMessage
 from pixie_otel.traces.spans import EmbeddingSpan, LLMSpan, ObservationKind, ToolDefinition
+from pixie_otel.traces.trace import Trace
 
 ASKED = "What's the weather in Paris?"
 OLD = {
@@ -200,3 +201,29 @@ def test_other_vocabularies_keep_their_keys() -> None:
 
     assert not isinstance(span, LLMSpan)
     assert "litellm" not in span.dialects
+
+
+def test_a_call_of_no_known_kind() -> None:
+    """What LiteLLM calls otherwise is what the other vocabularies say."""
+    span = observed({"litellm.call_id": "x", "litellm.call_type": "amoderation", "gen_ai.operation.name": "moderation"})
+
+    assert span.kind is ObservationKind.OTHER
+
+
+def test_the_two_spans_are_one_call() -> None:
+    """The outer span counts, with the id of the tool call that only the inner one has."""
+    said = {
+        "gen_ai.completion.0.role": "assistant",
+        "gen_ai.completion.0.function_call.name": "get_weather",
+        "gen_ai.completion.0.function_call.arguments": '{"city": "Paris", "unit": "celsius"}',
+        "gen_ai.input.messages": '[{"role": "user", "parts": [{"type": "text", "content": "Weather?"}]}]',
+    }
+    outer = observed_call({**OLD, **said}, span_id="00000000000000b0", name="litellm_request")
+    inner = observed_call(RAW, span_id="00000000000000c1", parent_span_id="00000000000000b0")
+    (call,) = Trace.from_spans([outer, inner]).llm_calls
+
+    assert (call.name, call.input) == ("litellm_request", [{"role": "user", "content": "Weather?"}])
+    assert call.output == {
+        "content": "",
+        "tool_calls": [{"id": "call_abc123", "name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}],
+    }

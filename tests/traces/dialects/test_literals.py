@@ -17,6 +17,12 @@ from pixie_otel.traces.dialects.literals import literal
         ("('a', [1, ()])", ["a", [1, []]]),
         ("['it\\'s', \"a\\nb\", '\\\\d', '\\x41']", ["it's", "a\nb", "\\d", "A"]),
         ("{}", {}),
+        ("{'it': \"it's\", 'b': None}", {"it": "it's", "b": None}),
+        ("{'None': 'True or False', 'c': '{\"a\": \"\\\\n\"}'}", {"None": "True or False", "c": '{"a": "\\n"}'}),
+        (
+            "[None, [True, False], '', 'é\\u2028', 12345678901234567890123, 1e+16]",
+            [None, [True, False], "", "é\u2028", 12345678901234567890123, 1e16],
+        ),
     ],
 )
 def test_literals(shown: str, value: JsonValue) -> None:
@@ -37,7 +43,10 @@ def test_literals(shown: str, value: JsonValue) -> None:
         "[1 + 2j]",
         "['\\d']",
         "['a' 1]",
-        "[" * 60 + "]" * 60,
+        "{'path': 'C:\\foo'}",
+        "[1, 'a]",
+        "[Nonesuch]",
+        "[" * 150 + "]" * 150,
         "[" * 300 + "]" * 300,
         "[" + "1," * 40_000 + "]",
         5,

@@ -266,7 +266,8 @@ class TestOwnSpans:
             "session-ada-42",
         ),
         ({"session_id": "[Scrubbed due to 'session']"}, None),
-        ({"session_id": 3}, None),
+        ({"session_id": 3}, "3"),
+        ({"session_id": "null"}, None),
     ],
 )
 def test_sessions(said: dict[str, JsonValue], session: str | None) -> None:

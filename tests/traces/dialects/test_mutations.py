@@ -3,92 +3,60 @@
 from __future__ import annotations
 
 import copy
-import functools
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from attribute_keys import every_key
+from broken_spans import INDEXES, corpus_spans
 from case_results import json_values
 from hypothesis import given
 from hypothesis import strategies as st
 from observed import observed, observed_call
 
 from pixie_otel.evaluable import collapse_named_data
-from pixie_otel.traces.reader import TraceReader
 from pixie_otel.traces.selectors import last_llm_call, root
-from pixie_otel.traces.spans import ObserveSpan, SpanEvent
+from pixie_otel.traces.spans import SpanEvent
 from pixie_otel.traces.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CORPUS = Path(__file__).parents[1] / "corpus"
-KEYS = [
-    "openinference.span.kind",
-    "input.value",
-    "output.value",
-    "output.mime_type",
-    "metadata",
-    "llm.model_name",
-    "llm.input_messages",
-    "llm.input_messages.0.message.content",
-    "llm.input_messages.0.message.contents.0.message_content.image.image.url",
-    "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments",
-    "llm.prompts",
-    "llm.tools.0.tool.json_schema",
-    "llm.invocation_parameters",
-    "llm.token_count.prompt",
-    "llm.cost.prompt",
-    "retrieval.documents",
-    "retrieval.documents.0.document.metadata",
-    "embedding.embeddings.0.embedding.text",
-    "gen_ai.operation.name",
-    "gen_ai.request.model",
-    "gen_ai.input.messages",
-    "gen_ai.output.messages",
-    "gen_ai.system_instructions",
-    "gen_ai.tool.definitions",
-    "gen_ai.tool.call.arguments",
-    "gen_ai.response.finish_reasons",
-    "gen_ai.retrieval.documents",
-    "gen_ai.server.time_to_first_token",
-    "gen_ai.usage.input_tokens",
-    "gen_ai.prompt",
-    "gen_ai.prompt.0.content",
-    "gen_ai.completion",
-    "gen_ai.completion.0.tool_calls.0.arguments",
-    "llm.request.type",
-    "llm.request.functions.0.parameters",
-    "traceloop.span.kind",
-    "traceloop.entity.input",
-    "session.id",
-    "ai.operationId",
-    "ai.prompt",
-    "ai.prompt.messages",
-    "ai.prompt.tools",
-    "ai.response.files",
-    "ai.response.toolCalls",
-    "ai.response.providerMetadata",
-    "ai.ranking",
-    "mastra.span.type",
-    "mastra.model_step.input",
-    "mastra.model_step.output",
-    "mastra.metadata.body",
-    "genkit:metadata:subtype",
-    "genkit:input",
-    "genkit:output",
-    "lk.chat_ctx",
-    "lk.response.function_calls",
-    "lmnr.span.type",
-    "lmnr.span.input",
-    "lmnr.span.output",
-    "ai.observability.span_type",
-    "gen_ai.request.messages",
-    "gen_ai.response.tool_calls",
-    "codex.usage.total_tokens",
-    "input",
-]
+    from pixie_otel.traces.spans import ObserveSpan
+
+KEYS = sorted(
+    {key for key in every_key() if "." in key}
+    | {
+        "llm.input_messages.0.message.content",
+        "llm.input_messages.0.message.contents.0.message_content.image.image.url",
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments",
+        "llm.prompts.0.prompt.text",
+        "llm.tools.0.tool.json_schema",
+        "retrieval.documents.0.document.metadata",
+        "embedding.embeddings.0.embedding.text",
+        "gen_ai.prompt.0.content",
+        "gen_ai.prompt.0.content.0.text",
+        "gen_ai.completion.0.tool_calls.0.arguments",
+        "llm.request.functions.0.parameters",
+        "llm.openai.messages",
+        "langfuse.observation.metadata.tools",
+        "mastra.model_step.input",
+        "mastra.model_step.output",
+        "logfire.json_schema",
+        "request_data",
+        "response_data",
+        "events",
+        "tool_response",
+        "genkit:input",
+        "genkit:output",
+        "genkit:metadata:subtype",
+        "crew_tasks",
+        "input",
+        "output",
+        "metadata",
+    }
+)
+"""All keys that dialects read, and some of each family of keys."""
 EVENTS = [
     "exception",
     "gen_ai.client.inference.operation.details",
@@ -137,7 +105,6 @@ ODD = [
     '[{"parts": [{"type": "reasoning", "summary": [1]}, {"type": "tool_call"}]}]',
     '{"messages": [[[{}]]], "choices": [1, {"message": 3}]}',
 ]
-INDEXES = ["999999999", "9" * 30, "-1", "x", "٣", "00", "", "1.5"]
 
 values = st.sampled_from(ODD) | json_values | json_values.map(json.dumps) | st.sampled_from(NAMES)
 attributes = st.dictionaries(st.sampled_from(KEYS), values, max_size=12)
@@ -152,16 +119,6 @@ events = st.lists(
     ),
     max_size=4,
 ).map(tuple)
-
-
-@functools.cache
-def real_spans() -> list[ObserveSpan]:
-    """Give the spans of one file of each instrumentation, the one with the most to read."""
-    folders = sorted(path for path in CORPUS.iterdir() if path.is_dir())
-    files = [max(folder.glob("*.jsonl"), key=lambda path: path.stat().st_size) for folder in folders]
-    paths = [file.with_name(file.name.replace(".logs.jsonl", ".jsonl")) for file in files]
-    logs = [path.with_name(path.name.replace(".jsonl", ".logs.jsonl")) for path in paths]
-    return [span for trace in TraceReader(*paths, *(log for log in logs if log.exists())) for span in trace.spans]
 
 
 def use(span: ObserveSpan) -> None:
@@ -189,7 +146,7 @@ def test_any_values_under_known_keys(given_attributes: dict[str, Any], given_eve
 @st.composite
 def broken_spans(draw: st.DrawFn) -> tuple[dict[str, Any], tuple[SpanEvent, ...]]:
     """Break a few attributes of a real span: renamed, cut, gone, of another type, at another index."""
-    span = draw(st.sampled_from(real_spans()))
+    span = draw(st.sampled_from(corpus_spans()))
     found = dict(span.attributes)
     for _ in range(draw(st.integers(1, 4))):
         if not found:

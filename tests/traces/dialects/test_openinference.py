@@ -81,7 +81,8 @@ class TestValues:
         assert observed({**kind, "session.id": "s", "user.id": "u"}).session_id == "s"
         for key in ("session_id", "thread_id", "conversation_id"):
             assert observed({**kind, "metadata": json.dumps({key: "t"})}).session_id == "t"
-        assert observed({**kind, "metadata": {"thread_id": 5}}).session_id is None
+        assert observed({**kind, "metadata": {"thread_id": 5}}).session_id == "5"
+        assert observed({**kind, "metadata": {"thread_id": [5]}}).session_id is None
         assert observed({**kind, "metadata": "no json"}).metadata == {}
 
     def test_hidden_content_is_not_content(self) -> None:
@@ -303,3 +304,50 @@ class TestRetrieval:
 def test_other_spans_are_not_read() -> None:
     """A span that only shares a word with the conventions says nothing to this dialect."""
     assert observed({"tool.zork": 1, "metadata": "{}", "llm.other": 2}).dialects == ()
+
+
+def test_an_embedding_that_failed() -> None:
+    """Its texts and its model are in the request only."""
+    span = observed(
+        {
+            "openinference.span.kind": "EMBEDDING",
+            "embedding.invocation_parameters": '{"model": "text-embedding-3-small"}',
+            "input.value": '{"input": ["a", "b"]}',
+            "input.mime_type": "application/json",
+        },
+        status_message="boom",
+    )
+
+    assert isinstance(span, EmbeddingSpan)
+    assert (span.texts, span.model) == (("a", "b"), "text-embedding-3-small")
+
+
+def test_cached_tokens_beside_the_input() -> None:
+    """Of Anthropic's counts some instrumentors write the input without what was cached."""
+    span = observed_call(
+        {
+            "openinference.span.kind": "LLM",
+            "llm.token_count.prompt": 3,
+            "llm.token_count.prompt_details.cache_read": 100,
+            "llm.token_count.prompt_details.cache_write": 20,
+        }
+    )
+
+    assert span.input_tokens == 123
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('{"role": "assistant", "content": "Paris."}', "Paris."),
+        ('[{"role": "assistant", "content": "Paris."}]', "Paris."),
+        ('{"generations": [[{"text": "Paris."}]]}', "Paris."),
+        ("Paris.", "Paris."),
+    ],
+)
+def test_answers_that_are_no_responses(value: str, said: str) -> None:
+    """What a model answered may be a message, LangChain's result or a text, and nothing else may say it."""
+    span = observed_call({"openinference.span.kind": "LLM", "output.value": value})
+
+    assert [item.text for item in span.output_messages] == [said]
+    assert span.output == said

@@ -175,3 +175,12 @@ def test_what_litellm_was_told_beside_the_request() -> None:
     )
 
     assert (span.session_id, span.response_model) == ("session-ada-42", "gpt-4o-mini")
+
+
+def test_deep_values_are_left_alone() -> None:
+    """Messages are looked for in the first levels only."""
+    value: JsonValue = [ASKED]
+    for _ in range(8):
+        value = {"a": value}
+
+    assert run({"b": [ASKED], **value})[0] == {"b": [{"role": "user", "content": QUESTION}], **value}

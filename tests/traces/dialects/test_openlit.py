@@ -97,3 +97,21 @@ def test_a_retriever() -> None:
 
     assert isinstance(span, RetrieverSpan)
     assert (span.query, span.documents) == ("How long?", (Document("Refunds."),))
+
+
+def test_the_id_of_a_call_in_openais_responses() -> None:
+    """The message has the id of the item around the call; the call's own stands beside it."""
+    part = {"type": "tool_call", "id": "fc_1", "name": "get_weather", "arguments": {"city": "Paris"}}
+    span = observed_call(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "gpt-4o-mini",
+            "gen_ai.tool.name": "get_weather",
+            "gen_ai.tool.call.id": "call_abc123",
+            "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [part]}]),
+        }
+    )
+
+    assert span.output_messages == (
+        AssistantMessage(tool_calls=(ToolCall("get_weather", {"city": "Paris"}, "call_abc123"),)),
+    )

@@ -234,3 +234,58 @@ def test_parts_with_indexes() -> None:
     )
 
     assert (span.input, span.output) == ([{"role": "user", "content": "Hi there"}], "Hello")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "said"),
+    [('""', "tool_calls", ""), ('""', "", ""), ("null", "tool_calls", ""), ("null", "stop", "null"), ("", "stop", "")],
+)
+def test_no_content(content: str, reason: str, said: str) -> None:
+    """Instrumentations of LangChain and Mistral write as JSON that an answer has no content."""
+    completion = {"gen_ai.completion.0.content": content, "gen_ai.completion.0.finish_reason": reason}
+    span = observed_call({**CHAT, **completion})
+
+    assert [item.text for item in span.output_messages] == [said]
+
+
+def test_bedrocks_parts() -> None:
+    """Its parts have no types, and a tool's JSON stays text."""
+    span = observed_call(
+        {
+            "llm.request.type": "chat",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": '[{"text": "Hi"}]',
+            "gen_ai.prompt.1.role": "tool",
+            "gen_ai.prompt.1.content": '[{"title": "a", "content": "b"}]',
+            "gen_ai.completion.0.content": '[{"text": "Hello"}]',
+        }
+    )
+
+    assert [item.text for item in span.input_messages] == ["Hi", '[{"title": "a", "content": "b"}]']
+    assert span.output == "Hello"
+
+
+def test_milvus_results() -> None:
+    """The text is a field of the entity, and a distance is no score."""
+    found = {"db.search.result.id": 5, "db.search.result.distance": 0.3, "db.search.result.entity": '{"text": "D"}'}
+
+    span = observed({"db.system": "milvus"}, event("db.search.result", found))
+
+    assert isinstance(span, RetrieverSpan)
+    assert span.documents == (Document("D", "5", None, {"text": "D", "distance": 0.3}),)
+
+
+def test_what_all_calls_have() -> None:
+    """A stream without tokens is a call by its own keys; its answer's id and settings stand where they always do."""
+    span = observed_call(
+        {
+            "llm.request.type": "completion",
+            "gen_ai.request.model": "claude-sonnet-4-6",
+            "gen_ai.request.temperature": 0.2,
+            "gen_ai.response.id": "msg_1",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": "Hi",
+        }
+    )
+
+    assert (span.response_id, span.request_temperature) == ("msg_1", 0.2)

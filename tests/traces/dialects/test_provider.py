@@ -190,3 +190,12 @@ def test_llama_index() -> None:
 
     assert reading.output_messages == (ANSWER,)
     assert (reading.response_model, reading.raw_finish_reasons, reading.input_tokens) == ("m-1", ("stop",), 3)
+
+
+def test_usage_of_cohere_and_ollama() -> None:
+    """Cohere counts what is billed as well as what was used; Ollama's counts stand beside the answer."""
+    cohere = read_usage({"billed_units": {"input_tokens": 3}, "tokens": {"input_tokens": 30, "output_tokens": 4}})
+    ollama = read_response({"message": {"role": "assistant", "content": "A"}, "prompt_eval_count": 3, "eval_count": 4})
+
+    assert (cohere.input_tokens, cohere.output_tokens) == (30, 4)
+    assert (ollama.input_tokens, ollama.output_tokens) == (3, 4)

@@ -6,10 +6,12 @@ import pytest
 from case_results import json_values
 from hypothesis import given
 
-from pixie_otel.evaluable import JsonValue, ToolCall
+from pixie_otel.evaluable import Document, JsonValue, ToolCall
+from pixie_otel.traces.dialects.reading import Reading
 from pixie_otel.traces.dialects.recorded import (
     are_messages,
     read_embedding,
+    read_function,
     read_given,
     read_given_back,
     says_something,
@@ -17,6 +19,7 @@ from pixie_otel.traces.dialects.recorded import (
     tool_output,
 )
 from pixie_otel.traces.messages import AssistantMessage, SystemMessage, TextContent, UserMessage
+from pixie_otel.traces.spans import ObservationKind
 
 HI = {"role": "user", "content": "Hi"}
 HELLO = AssistantMessage(content=(TextContent("Hello"),))
@@ -225,3 +228,19 @@ def test_any_value(value: JsonValue) -> None:
     read_embedding(value, value)
     tool_arguments(value)
     assert len(tool_output(value)) == 2
+
+
+def test_functions() -> None:
+    """What a function was given and gave back is read as its kind has it."""
+    tool = Reading(kind=ObservationKind.TOOL, input={"args": [], "kwargs": {"city": "Paris"}}, output='{"t": 18}')
+    retriever = Reading(kind=ObservationKind.RERANKER, input={"query": "q"}, output=[{"content": "a"}])
+    embedder = Reading(kind=ObservationKind.EMBEDDING, input=["a", "b"])
+    chain = Reading(kind=ObservationKind.CHAIN, input="i", output="o")
+
+    for reading in (tool, retriever, embedder, chain):
+        read_function(reading)
+
+    assert (tool.arguments, tool.result, tool.input, tool.output) == ({"city": "Paris"}, {"t": 18}) * 2
+    assert (retriever.query, retriever.documents) == ("q", (Document("a"),))
+    assert embedder.texts == ("a", "b")
+    assert chain == Reading(kind=ObservationKind.CHAIN, input="i", output="o")

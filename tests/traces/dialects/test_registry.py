@@ -13,9 +13,9 @@ from pixie_otel.traces.spans import ObservationKind, Scope
 
 
 def test_names_and_roots() -> None:
-    """Every dialect has a name of its own, and roots that are first segments of keys."""
+    """Every dialect has a name of its own, and roots that are whole segments of keys."""
     assert len({dialect.name for dialect in DIALECTS}) == len(DIALECTS)
-    assert all("." not in root for dialect in DIALECTS for root in dialect.roots)
+    assert all(root == root.strip(".") for dialect in DIALECTS for root in dialect.roots)
 
 
 def test_several_vocabularies_make_one_observation() -> None:
@@ -85,6 +85,23 @@ def test_only_those_are_asked_that_may_know() -> None:
     assert asked == ["a", "b"]
     assert [names for _, names in read] == [(), ("zork",), ()]
     assert read[1][0].input == "x"
+
+
+def test_roots_of_several_segments() -> None:
+    """A root of several segments is a key or the beginning of one, up to a dot."""
+    known = Dialect("zork", frozenset({"zork.said.it"}), lambda _: Reading(input="x"))
+    keys = ("zork.said.it", "zork.said.it.0.x", "zork.said.items", "zork.said", "zork", "it")
+    read = [dialects.read(SpanFacts(trace_id="t", span_id="1", attributes={key: 1}), [known]) for key in keys]
+
+    assert [bool(names) for _, names in read] == [True, True, False, False, False, False]
+
+
+def test_an_object_is_decoded_once() -> None:
+    """What several dialects look into is decoded for the first of them only; what is no object is empty."""
+    span = SpanFacts(trace_id="t", span_id="1", attributes={"metadata": '{"a": 1}', "other": "[1]"})
+
+    assert (span.json_object("metadata"), span.json_object("other"), span.json_object("none")) == ({"a": 1}, {}, {})
+    assert span.json_object("metadata") is span.json_object("metadata")
 
 
 def test_filling_keeps_what_was_said() -> None:

@@ -9,7 +9,7 @@ from case_results import json_values
 from hypothesis import given
 
 from pixie_otel.evaluable import Document, JsonValue
-from pixie_otel.traces.dialects.retrieved import documents, question
+from pixie_otel.traces.dialects.retrieved import document, documents, question
 
 REFUNDS = {"page_content": "Refunds.", "metadata": {"a": 1}, "id": "d1"}
 FULL = Document("Refunds.", "d1", 0.5, {"a": 1})
@@ -74,3 +74,12 @@ def test_any_value(value: JsonValue) -> None:
     """Nothing is raised whatever was recorded."""
     assert documents(value) is None or documents(value)
     assert question(value) is None or question(value)
+
+
+def test_what_is_known_to_be_a_document() -> None:
+    """Its content may be missing; the score, and of some stores the text, stand in the metadata."""
+    assert document({"id": 7}) == Document("", "7")
+    assert document({"content": "a", "metadata": '{"score": 0.5}'}) == Document("a", None, 0.5, {"score": 0.5})
+    assert document({"content": "a"}, 0.5).score == 0.5
+    assert document({"id": "1", "metadata": {"text": "D"}}) == Document("D", "1", None, {"text": "D"})
+    assert document({"id": [1], "score": "x", "metadata": 5}) == Document("")

@@ -62,17 +62,18 @@ def test_messages_of_haystack() -> None:
     [
         "It is 18°C.",
         "f(a=1)",
-        "Foo(a=",
-        "Foo(a=1))",
-        "Foo('x')",
-        "Foo(a=<bound method x>)",
-        "Foo(a=[1, 2)",
-        "Foo(a='\\ud800')",
-        "Foo(a=1) and more",
+        "ChatMessage(a=",
+        "ChatMessage(a=1))",
+        "ChatMessage('x')",
+        "ChatMessage(a=<bound method x>)",
+        "ChatMessage(a=[1, 2)",
+        "ChatMessage(a='\\ud800')",
+        "ChatMessage(a=1) and more",
+        "ToolCallResult(a=1)",
         "Document(id=174e, content: 'Refunds')",
-        "Foo(a=" * 5000,
-        "Foo(a=" + "[" * 500 + "]" * 500 + ")",
-        "Foo(a='" + "x" * 300_000 + "')",
+        "ChatMessage(a=" * 5000,
+        "ChatMessage(a=" + "[" * 500 + "]" * 500 + ")",
+        "ChatMessage(a='" + "x" * 300_000 + "')",
     ],
 )
 def test_other_text_stays_as_it_is(text: str) -> None:
@@ -83,9 +84,9 @@ def test_other_text_stays_as_it_is(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("Foo(a=Bar())", {"a": {}}),
-        ("Foo(a='\\x41\\u00e9\\U0001f4a5\\t\\\\')", {"a": "Aé💥\t\\"}),
-        ("Foo(_a=True, b_=None)", {"a": True, "b_": None}),
+        ("ChatMessage(a=Bar())", {"a": {}}),
+        ("ChatMessage(a='\\x41\\u00e9\\U0001f4a5\\t\\\\')", {"a": "Aé💥\t\\"}),
+        ("ChatMessage(_a=True, b_=None)", {"a": True, "b_": None}),
     ],
 )
 def test_values_in_objects(text: str, value: JsonValue) -> None:
@@ -95,7 +96,7 @@ def test_values_in_objects(text: str, value: JsonValue) -> None:
 
 def test_deep_values_are_left_alone() -> None:
     """Only the first levels of a value are searched."""
-    value: JsonValue = "Foo(a=1)"
+    value: JsonValue = "ChatMessage(a=1)"
     for _ in range(20):
         value = [value]
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixie_otel.traces.dialects.values import (
+    Kept,
     below,
     call_arguments,
     decoded,
@@ -20,6 +21,7 @@ from pixie_otel.traces.dialects.values import (
     leaf,
     number,
     text,
+    texts,
     tree,
     whole,
 )
@@ -219,3 +221,32 @@ def test_below() -> None:
     assert below(attributes, "a.b") == below(attributes, "a.b.") == {"x": {"y": 1}, "z": 2, "c.d": "5", "": 2}
     assert below({"a": 5}, "a") == {}
     assert attributes["a.b"] == '{"x": 0, "z": 2}'
+
+
+class TestKept:
+    """`Kept`."""
+
+    def test_made_once(self) -> None:
+        """What is made of a key is made once, but of a long key each time; of many keys only the last ones are kept."""
+        made: list[str] = []
+        kept = Kept(lambda key: made.append(key) or len(key))
+        long = "k" * 300
+        for key in ("a", "a", long, long, *(str(count) for count in range(5000)), "a"):
+            assert kept[key] == len(key)
+
+        assert (made.count("a"), made.count(long)) == (2, 2)
+        assert len(kept) < 4097
+
+
+def test_json_on_a_line_of_its_own() -> None:
+    """JSON that was written to be looked at is JSON; other text keeps its spaces."""
+    assert decoded('\n  {"a": 1}\n') == {"a": 1}
+    for text_of_it in (" a", ' {"a"', ' "a"', "  ", "\n"):
+        assert decoded(text_of_it) == text_of_it
+
+
+def test_texts() -> None:
+    """One or several, without those that are empty."""
+    assert texts("a") == ("a",)
+    assert texts(["a", "", 5, None, ["b"], "c"]) == ("a", "c")
+    assert texts(None) == texts({"a": "b"}) == texts("") == ()
