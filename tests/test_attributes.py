@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import pkgutil
 from pathlib import Path
+
+from attribute_keys import constants
 
 import pixie_otel
 from pixie_otel import attributes
@@ -13,23 +13,6 @@ from pixie_otel.attributes import coding_agents
 
 PACKAGE = Path(pixie_otel.__file__).parent
 LIBRARIES = "openinference.instrumentation."
-MODULES = [
-    attributes,
-    *(
-        importlib.import_module(f"{attributes.__name__}.{found.name}")
-        for found in pkgutil.iter_modules(attributes.__path__)
-    ),
-]
-
-
-def constants() -> dict[str, str]:
-    """Give the constants of all modules."""
-    return {
-        f"{module.__name__}.{name}": value
-        for module in MODULES
-        for name, value in vars(module).items()
-        if name.isupper()
-    }
 
 
 PREFIXES = tuple(

@@ -12,6 +12,8 @@ from pixie_otel.traces.spans import LLMSpan, ObservationKind
 from pixie_otel.traces.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pixie_otel.traces.messages import Message
 
 __all__ = ["alone", "answered", "call"]
@@ -22,7 +24,7 @@ def answered(text: str) -> AssistantMessage:
     return AssistantMessage(content=(TextContent(text),))
 
 
-def call(number: int, told: list[Message | str], said: Message | str | None, **fields: object) -> LLMSpan:
+def call(number: int, told: Sequence[Message | str], said: Message | str | None, **fields: object) -> LLMSpan:
     """Make a model call of one second, which starts at a second of its number."""
     messages = tuple(user(item) if isinstance(item, str) else item for item in told)
     answers = () if said is None else (answered(said) if isinstance(said, str) else said,)
@@ -44,6 +46,6 @@ def call(number: int, told: list[Message | str], said: Message | str | None, **f
     return LLMSpan(**values)  # type: ignore[arg-type]
 
 
-def alone(number: int, told: list[Message | str], said: Message | str | None, **fields: object) -> Trace:
+def alone(number: int, told: Sequence[Message | str], said: Message | str | None, **fields: object) -> Trace:
     """Make a trace of one model call."""
     return Trace.from_spans([call(number, told, said, **fields)])

@@ -33,6 +33,7 @@ _LEFT_OUT: Final = {
     "over_limit": "over the limit",
     "left_out": "not in the sample or over the limit",
     "without_content": "with neither LLM calls nor recorded input or output (--all judges them)",
+    "counted_elsewhere": "that only record again a call of another trace (--all judges them)",
 }
 _MOST_GROUPS: Final = 5
 _TRACE_ID_SHOWN: Final = 8

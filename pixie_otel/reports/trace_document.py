@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from pixie_otel.runs.records import encode_record
 from pixie_otel.traces.dialects.plain import plain_messages
+from pixie_otel.traces.repeats import REASONS
 from pixie_otel.traces.spans import ObserveSpan
 from pixie_otel.traces.trace import Trace
 
@@ -49,7 +50,7 @@ def trace_document(trace: Trace) -> str:
         usage={"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cost": usage.cost},
         llm_calls=[_known({name: getattr(call, name) for name in _OF_CALLS}) for call in trace.llm_calls],
         spans=[_span(span) for span in trace.spans],
-        repeats=[_known(asdict(repeat)) for repeat in trace.repeats],
+        repeats=[_known(asdict(repeat)) | {"reason": REASONS[repeat.rule]} for repeat in trace.repeats],
         problems=[problem.to_json() for problem in trace.problems],
     )
     return encode_record(document).decode()

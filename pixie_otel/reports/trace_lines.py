@@ -33,8 +33,8 @@ def trace_lines(trace: Trace, width: int | None, style: Style, *, verbose: bool 
         yield style.paint(line, "quiet")
     for line in tree_text(trace.roots, max_chars=width, verbose=verbose).split("\n"):
         yield _fitted(line, width)
-    for repeat in trace.repeats if verbose else ():
-        for line in _whole(f"= {_repeat(repeat, trace)}", width):
+    for said in _repeats(trace) if verbose else ():
+        for line in _whole(f"= {said}", width):
             yield style.paint(line, "quiet")
     problems = trace.problems if verbose else trace.problems[:_MOST_PROBLEMS]
     for problem in problems:
@@ -54,6 +54,7 @@ def _facts(trace: Trace) -> str:
         duration_text(trace.duration_ms),
         counted(len(trace.spans), "span"),
         counted(len(trace.llm_calls), "LLM call"),
+        "its one counts in another trace" if trace.counts_elsewhere else "",
         tokens,
         "" if usage.cost is None else f"${usage.cost:.4g}",
         ", ".join(trace.service_names),
@@ -62,13 +63,21 @@ def _facts(trace: Trace) -> str:
     return " · ".join(filter(None, facts))
 
 
-def _repeat(repeat: Repeat, trace: Trace) -> str:
-    """Say which span does not count by itself, and why."""
+def _repeats(trace: Trace) -> list[str]:
+    """Say which spans do not count by themselves, and why, in the order of the tree."""
+    spans = {node.span.span_id: (place, node.span.name) for place, node in enumerate(trace.walk())}
+    elsewhere = len(spans), ""
+    return [
+        _repeat(repeat, trace, spans.get(repeat.counted or "", elsewhere)[1])
+        for repeat in sorted(trace.repeats, key=lambda repeat: spans.get(repeat.span_id, elsewhere)[0])
+    ]
+
+
+def _repeat(repeat: Repeat, trace: Trace, name: str) -> str:
     own = _named(repeat.span_id, repeat.name, repeat.trace_id, trace)
     if repeat.counted is None:
         return f"{repeat.rule}: {own} does not count: {REASONS[repeat.rule]}"
-    names = [span.name for span in trace.spans if span.span_id == repeat.counted]
-    counted = _named(repeat.counted, names[0] if names else "", repeat.counted_trace_id, trace)
+    counted = _named(repeat.counted, name, repeat.counted_trace_id, trace)
     return f"{repeat.rule}: {own} counts as {counted}: {REASONS[repeat.rule]}"
 
 

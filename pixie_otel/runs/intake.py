@@ -31,6 +31,7 @@ class IntakeCounts:
         not_sampled: Those that the sample left out.
         over_limit: Those beyond the limit.
         without_content: Those with neither model calls nor recorded inputs or outputs.
+        counted_elsewhere: Those that only record again a model call of another trace.
     """
 
     read: int = 0
@@ -39,6 +40,7 @@ class IntakeCounts:
     not_sampled: int = 0
     over_limit: int = 0
     without_content: int = 0
+    counted_elsewhere: int = 0
 
     def to_json(self) -> dict[str, int]:
         """Give the counts by name."""
@@ -98,6 +100,8 @@ class Intake:
                 counts.filtered += 1
             elif not self.include_empty and not trace.has_content:
                 counts.without_content += 1
+            elif not self.include_empty and trace.counts_elsewhere:
+                counts.counted_elsewhere += 1
             elif self.limit is not None and counts.judged >= self.limit:
                 counts.over_limit += 1
             else:
@@ -112,6 +116,7 @@ class Intake:
                 "not in the sample": counts.not_sampled,
                 "beyond the limit": counts.over_limit,
                 "with neither LLM calls nor recorded inputs or outputs (judge them with --all)": counts.without_content,
+                "that only record again a call of another trace (judge them with --all)": counts.counted_elsewhere,
             }
             reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
             hint = "; --trace takes a whole id, or at least its first 8 digits" if self.filter.trace_ids else ""

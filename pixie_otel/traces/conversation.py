@@ -57,6 +57,7 @@ class Conversation(Trace):
 
     def __init__(self, parts: Iterable[Trace], *, problems: Iterable[Problem] = ()) -> None:
         self.parts = tuple(parts)
+        self._trace_ids = tuple(part.trace_id for part in self.parts)
         first = self.parts[0]
         roots = sorted((root for part in self.parts for root in part.roots), key=lambda node: order(node.span))
         starts = [part.start_time_unix_nano for part in self.parts if part.start_time_unix_nano]
@@ -79,7 +80,7 @@ class Conversation(Trace):
     @property
     def trace_ids(self) -> tuple[str, ...]:
         """The ids of its traces."""
-        return tuple(part.trace_id for part in self.parts)
+        return self._trace_ids
 
     @cached_property
     def llm_calls(self) -> list[LLMSpan]:

@@ -50,8 +50,8 @@ class RecordReader(TraceReader):
             entry = indexer.contexts.entry(context)
             if entry.origin.logs:
                 data = entry.store.pread(offset, length)
-                batch = entry.origin.source, entry.store.line_of(offset)
-                found.append((entry.origin, LogRecord(wire.decode_log(data), data, batch)))
+                log = LogRecord(wire.decode_log(data), data, indexer.salvage.batch_of(offset))
+                found.append((entry.origin, log))
         if found:
             by_log = {id(record.log): (origin, record.data) for origin, record in found}
             self._logs[trace.trace_id] = [by_log[id(log)] for log in in_order(record for _, record in found)]

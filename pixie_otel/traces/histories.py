@@ -26,7 +26,7 @@ from pixie_otel.traces.messages import (
 )
 from pixie_otel.traces.spans import LLMSpan
 
-__all__ = ["State", "states_after", "states_before"]
+__all__ = ["History", "State", "history_of"]
 
 _DIGEST_BYTES: Final = 16
 _MOST_CHOICES: Final = 8
@@ -42,71 +42,73 @@ class State(Struct, frozen=True):
     Attributes:
         digest: Stands for all that was said, and for the service that said it; not for system prompts, which often hold
             the time, or what was retrieved for the question, and are then different in each call.
-        ids: Stands for the ids of all tool calls in it; empty where there are none or they cannot be compared.
+        ids: Stands for the ids of all tool calls in it; empty where there are none, ``None`` where they cannot be
+            compared.
         prompts: Stands for the system prompts; empty where there are none.
     """
 
     digest: bytes
-    ids: bytes = b""
+    ids: bytes | None = b""
     prompts: bytes = b""
 
 
-def states_before(call: LLMSpan) -> list[State]:
-    """Give the histories that a call goes on from: what it was given, up to each answer in it, the latest first.
+class History(Struct, frozen=True):
+    """What a call goes on from, and what may go on from it.
+
+    Attributes:
+        before: What the call was given, up to each answer in it, the latest first.
+        after: All that the call was given and what it answered: one state; several where the model gave several answers
+            to choose from; none where no answer was recorded, or not what it answers.
+    """
+
+    before: tuple[State, ...] = ()
+    after: tuple[State, ...] = ()
+
+
+def history_of(call: LLMSpan) -> History:
+    """Give the history of a call.
 
     Args:
         call: The call.
     """
     if _is_hidden(call):
-        return []
-    found = [state for state, said in _states(call, call.input_messages) if isinstance(said, AssistantMessage)]
-    return found[: -_MOST_STATES - 1 : -1]
-
-
-def states_after(call: LLMSpan) -> list[State]:
-    """Give the histories that a later call may go on from: all that the call was given and what it answered.
-
-    Args:
-        call: The call.
-
-    Returns:
-        One history; several where the model gave several answers to choose from; none where no answer was recorded, or
-        not what it answers.
-    """
+        return History()
+    told = list(_merged(call.input_messages))
+    states = [State(_hashed(b"", call.service_name or ""))]
+    for message in told:
+        states.append(_further(states[-1], message, states[0]))
+    before = [state for state, message in zip(states[1:], told, strict=True) if isinstance(message, AssistantMessage)]
+    # The model may go on with an answer that was begun for it.
+    begun = told[-1:] if told and isinstance(told[-1], AssistantMessage) else []
     answers = [message for message in call.output_messages if _says_something(message)]
-    if not answers or not any(map(_says_something, call.input_messages)) or _is_hidden(call):
-        return []
-    choices: list[Sequence[Message]] = [answers]
-    if 1 < len(answers) <= _MOST_CHOICES:
+    choices = [answers] if answers and told else []
+    if choices and 1 < len(answers) <= _MOST_CHOICES:
         choices.extend([answer] for answer in answers)
-    found: dict[State, None] = {}
+    after: dict[State, None] = {}
     for choice in choices:
-        *_, (state, _said) = _states(call, (*call.input_messages, *choice))
-        found[state] = None
-    return list(found)
+        state = states[-1 - len(begun)]
+        for message in _merged([*begun, *choice]):
+            state = _further(state, message, states[0])
+        after[state] = None
+    return History(tuple(before[: -_MOST_STATES - 1 : -1]), tuple(after))
 
 
-def _states(call: LLMSpan, messages: Iterable[Message]) -> Iterator[tuple[State, Message]]:
-    """Give the history up to each message, with the message; answers in several messages are one."""
-    digest = _hashed(b"", call.service_name or "")
-    ids: list[str] | None = []
-    prompts, is_begun = b"", False
-    for message in _merged(messages):
-        if isinstance(message, SystemMessage):
-            prompts = _hashed(prompts, canonical_json(_plain(message)))
-            continue
-        if not is_begun and isinstance(message, AssistantMessage):
+def _further(state: State, message: Message, start: State) -> State:
+    """Give the state after one more message."""
+    said = canonical_json(_plain(message))
+    if isinstance(message, SystemMessage):
+        return State(state.digest, state.ids, _hashed(state.prompts, said))
+    digest, ids = state.digest, state.ids
+    if isinstance(message, AssistantMessage):
+        if digest == start.digest:
             # Where nobody asked, the prompt is all that the answer is to.
-            digest += prompts
-        is_begun = True
-        digest = _hashed(digest, canonical_json(_plain(message)))
-        if ids is not None and isinstance(message, AssistantMessage):
-            for tool in message.tool_calls:
-                if not tool.id or tool.id.startswith(_ITEM_PREFIX):
-                    ids = None
-                    break
-                ids.append(tool.id)
-        yield State(digest, _hashed(b"", canonical_json([*ids])) if ids else b"", prompts), message
+            digest += state.prompts
+        for tool in message.tool_calls:
+            if ids is None or not tool.id or tool.id.startswith(_ITEM_PREFIX):
+                ids = None
+                break
+            ids = _hashed(ids, tool.id)
+    return State(_hashed(digest, said), ids, state.prompts)
 
 
 def _merged(messages: Iterable[Message]) -> Iterator[Message]:

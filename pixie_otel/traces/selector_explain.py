@@ -113,7 +113,11 @@ def _instead(part: Term | Relation, view: View, at: list[int], depth: int) -> st
         return f"{part.test} holds for all of them"
     match part.test:
         case Named(name=name):
-            return "the root is elsewhere" if name == "root" and at else f"there is no LLM call{_among(view, at)}"
+            if name == "root" and at:
+                return "the root is elsewhere"
+            elsewhere = view.trace.counted_in
+            where = "" if elsewhere is None else f"; its one is a call of trace {elsewhere}, and counts there"
+            return f"there is no LLM call{_among(view, at)}{where}"
         case Field() as test:
             return _other_values(test, view, at)
         case Attribute() as test:

@@ -59,10 +59,10 @@ _MOST_NESTED: Final = 32
 _SHOWN: Final = 60
 _TERM: Final = "a term, as root, kind:llm or tool:search*"
 _USAGE: Final = """\
-A selector is made of terms that must all hold, as in kind:llm !name:*summary*
+a selector is terms that must all hold, as in kind:llm !name:*summary*; they are
   root, last_llm_call, llm_calls, name:GLOB, kind:KIND, tool:GLOB, agent:GLOB,
-  wrap:GLOB, model:GLOB, status:error, attr:KEY=VALUE; ! or not turns one round
-before them first, last or nth(2); after them under … or above …
+  wrap:GLOB, model:GLOB, status:error, attr:KEY=VALUE; with ! the opposite
+first, last or nth(2) before them takes one; after them under … or above …
 A > B is a B directly below an A, A >> B anywhere below; quotes keep spaces"""
 
 

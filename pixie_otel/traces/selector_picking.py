@@ -136,7 +136,9 @@ def pick_calls(trace: Trace, *, last: bool = False) -> list[Picked]:
         ObservationError: The trace has none.
     """
     if not trace.llm_calls:
-        raise ObservationError(f"the trace has no LLM call; {_holdings(trace)}")
+        elsewhere = trace.counted_in
+        where = "" if elsewhere is None else f" of its own: its one is a call of trace {elsewhere}, and counts there"
+        raise ObservationError(f"the trace has no LLM call{where}; {_holdings(trace)}")
     return _picked_calls(trace, trace.llm_calls[-1:] if last else trace.llm_calls)
 
 

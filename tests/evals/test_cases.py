@@ -98,6 +98,21 @@ def test_cases_of_a_conversation(tmp_path: Path) -> None:
     ]
 
 
+def test_problems_of_a_conversation() -> None:
+    """The whole rests on all of them, a part on those of its own trace and of the conversation as such."""
+    parts = [alone(1, ["a"], "b"), alone(2, ["c"], "d")]
+    for number, part in enumerate(parts, 1):
+        part.add_problem(Problem("orphan-span", f"in {number}", "memory", trace_id=part.trace_id))
+    whole = Conversation(parts, problems=[Problem("bad-line", "of all", "memory")])
+
+    def told(text: str) -> list[set[str]]:
+        wanted = {"in 1", "in 2", "of all"}
+        return [wanted & {item.message for item in case.problems} for case in trace_cases(whole, parse_selector(text))]
+
+    assert told("root") == told("tool:*") == [{"in 1", "in 2", "of all"}]
+    assert told("llm_calls")[1:] == told("last_llm_call") == [{"in 2", "of all"}]
+
+
 def test_expectations_of_a_conversation(tmp_path: Path) -> None:
     """A part has the row of its own trace first, then that of another trace, and of its input last."""
     rows = tmp_path / "expectations.jsonl"

@@ -78,5 +78,6 @@ def test_a_call_that_two_spans_recorded(tmp_path: Path) -> None:
             "name": "ChatCompletion",
             "counted": f"{1:016x}",
             "counted_trace_id": f"{1:032x}",
+            "reason": "one is around the other, and both recorded the same call",
         }
     ]

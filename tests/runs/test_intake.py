@@ -43,6 +43,7 @@ def test_every_trace_is_counted_once(tmp_path: Path) -> None:
         "not_sampled": 0,
         "over_limit": 5,
         "without_content": 1,
+        "counted_elsewhere": 0,
     }
 
 

@@ -3,47 +3,11 @@
 from __future__ import annotations
 
 from checked_traces import ROOT_ID, agent, llm, says, tool, user
+from counted_calls import BROKE, beside, calls, ids, rules, within, wrapper
+from msgspec import structs
 
 from pixie_otel.traces.repeats import Rule
-from pixie_otel.traces.spans import LLMSpan, ObservationKind, ObserveSpan, Scope, SpanError
-from pixie_otel.traces.trace import Trace
-
-START = 1_700_000_000_000_000_000
-BROKE = SpanError("broke", "Timeout")
-
-
-def calls(*spans: ObserveSpan) -> list[LLMSpan]:
-    """Give the real calls of a trace with an agent on top."""
-    return Trace.from_spans([agent(), *spans]).llm_calls
-
-
-def ids(*spans: ObserveSpan) -> list[str]:
-    """Give the last two digits of the calls' ids."""
-    return [call.span_id[-2:] for call in calls(*spans)]
-
-
-def rules(*spans: ObserveSpan) -> list[tuple[str, Rule, str | None]]:
-    """Say which spans do not count by themselves, by which rule, and what counts in their place."""
-    repeats = Trace.from_spans([agent(), *spans]).repeats
-    return [(repeat.span_id[-2:], repeat.rule, repeat.counted and repeat.counted[-2:]) for repeat in repeats]
-
-
-def beside(span_id: str, scope: str, start: int, end: int, **fields: object) -> LLMSpan:
-    """Make a model span of an instrumentation, below the agent, from one millisecond of the trace to another."""
-    known = {"input_messages": (user("?"),), "request_model": "gpt-4o", "input_tokens": 5, "output_tokens": 2}
-    times = {"start_time_unix_nano": START + start * 1_000_000, "end_time_unix_nano": START + end * 1_000_000}
-    answers = fields.pop("answers", (says("hi"),))
-    return llm(span_id, *answers, scope=Scope(scope), **{**known, **times, **fields})
-
-
-def wrapper(span_id: str = "00000000000000b0", **fields: object) -> LLMSpan:
-    """Make a framework's span around a call, which knows the messages only."""
-    return llm(span_id, says("hi"), input_messages=(user("?"),), **{"operation": None, **fields})
-
-
-def within(span_id: str, **fields: object) -> LLMSpan:
-    """Make a provider's own span within the wrapper, which knows the tokens only."""
-    return llm(span_id, parent="00000000000000b0", **{"input_tokens": 5, "output_tokens": 2, **fields})
+from pixie_otel.traces.spans import ObservationKind, ObserveSpan
 
 
 def test_a_wrapper_and_the_providers_span_are_one_call() -> None:
@@ -206,33 +170,6 @@ def test_the_provider_knows_best_what_was_used() -> None:
     assert (half.input_tokens, half.output_tokens) == (6, 2)
 
 
-def test_a_sum_around_agents_is_no_call() -> None:
-    """A generation's span with the tokens of all steps below its agents and tools counts the steps."""
-    steps = [
-        step
-        for at in (1, 2)
-        for step in (agent(f"00000000000000c{at}", "00000000000000b0"), within_agent(at, input_tokens=5 * at))
-    ]
-
-    assert ids(llm("00000000000000b0", input_tokens=15, output_tokens=4), *steps) == ["d1", "d2"]
-    assert rules(llm("00000000000000b0", input_tokens=15, output_tokens=4), *steps) == [("b0", Rule.SUM, None)]
-
-
-def test_a_call_around_agents_that_is_no_sum_counts() -> None:
-    """Its tokens are its own, as is a call's around a single one."""
-    steps = [agent("00000000000000c1", "00000000000000b0"), within_agent(1)]
-    more = [agent("00000000000000c2", "00000000000000b0"), within_agent(2)]
-
-    assert ids(llm("00000000000000b0", input_tokens=11, output_tokens=4), *steps, *more) == ["b0", "d1", "d2"]
-    assert ids(llm("00000000000000b0", input_tokens=5, output_tokens=2), *steps) == ["b0", "d1"]
-
-
-def within_agent(number: int, **fields: object) -> LLMSpan:
-    """Make a call below the agent of the same number."""
-    known = {"input_tokens": 5, "output_tokens": 2, **fields}
-    return llm(f"00000000000000d{number}", says("x"), parent=f"00000000000000c{number}", **known)
-
-
 def test_two_instrumentations_beside_each_other() -> None:
     """The provider's span hangs below the same parent as the framework's: one call, with what both know."""
     outer = beside("00000000000000b0", "langchain", 0, 10)
@@ -308,3 +245,87 @@ def test_a_failed_call_of_two_instrumentations() -> None:
 
     assert ids(outer, inner) == ["b0"]
     assert sorted(ids(outer, inner, beside("00000000000000b2", "sdk", 11, 12, answers=(), error=BROKE))) == ["b0", "b2"]
+
+
+def test_a_call_of_a_guardrail_or_a_search_is_its_own() -> None:
+    """What checks a call, or finds what it is told, may ask a model too, and what is around both describes neither."""
+    for kind in (
+        ObservationKind.GUARDRAIL,
+        ObservationKind.EVALUATOR,
+        ObservationKind.RETRIEVER,
+        ObservationKind.RERANKER,
+    ):
+        step = ObserveSpan(
+            trace_id=wrapper().trace_id, span_id="00000000000000c1", parent_span_id="00000000000000b0", kind=kind
+        )
+        asked = llm("00000000000000d1", says("yes"), parent=step.span_id, input_tokens=9, output_tokens=1)
+
+        assert ids(wrapper(), step, asked) == ["b0", "d1"]
+        assert ids(wrapper(), step, asked, within("00000000000000e1")) == ["b0", "d1"]
+        assert rules(wrapper(), step, asked, within("00000000000000e1")) == [("e1", Rule.WRAPPER, "b0")]
+
+
+def test_another_question_with_another_answer_is_another_call() -> None:
+    """A model span may have its question reworded by the same model first; other tokens alone are no such sign."""
+    known = {"input_tokens": 5, "output_tokens": 2}
+    reworded = llm(
+        "00000000000000c1",
+        says("reworded"),
+        parent="00000000000000b0",
+        input_messages=(user("reword: ?"),),
+        input_tokens=9,
+        output_tokens=1,
+    )
+
+    assert ids(wrapper(**known), reworded) == ["b0", "c1"]
+    assert ids(wrapper(**known), structs.replace(reworded, input_messages=(user("?"),))) == ["b0"]
+    assert ids(wrapper(**known), structs.replace(reworded, output_messages=(says("hi"),))) == ["b0"]
+    assert ids(wrapper(**known), structs.replace(reworded, input_tokens=5, output_tokens=2)) == ["b0"]
+
+
+def test_a_step_that_failed_after_another_is_no_attempt() -> None:
+    """The failure is the last step's, and the first one worked out."""
+    first = within("00000000000000c1", output_messages=(says("step"),))
+    second = within("00000000000000c2", error=BROKE, input_tokens=None, output_tokens=None)
+    for around in (wrapper(error=BROKE, output_messages=()), wrapper()):
+        found = calls(around, first, second)
+
+        assert [(call.span_id[-2:], call.error) for call in found] == [("c1", None), ("c2", BROKE)]
+        assert rules(around, first, second) == [("b0", Rule.SUM, None)]
+
+
+def test_a_second_request_that_was_given_up() -> None:
+    """Of requests sent twice, for speed, the span around them describes the one whose answer it has."""
+    first = within("00000000000000c1", output_messages=(says("hi"),))
+    given_up = within("00000000000000c2", error=BROKE, input_tokens=None, output_tokens=None)
+
+    assert ids(wrapper(), first, given_up) == ["b0", "c2"]
+    assert rules(wrapper(), first, given_up) == [("c1", Rule.ATTEMPTS, "b0")]
+
+
+def test_equal_calls_are_paired_so_that_none_is_left_over() -> None:
+    """Of two that a recording fits into, it is of the one that ends first; the other has room for what ends later."""
+    outer = [beside("00000000000000b0", "langchain", 0, 100), beside("00000000000000b1", "langchain", 30, 110)]
+    inner = [beside("00000000000000c0", "openai", 31, 95), beside("00000000000000c1", "openai", 32, 109)]
+
+    assert ids(*outer, *inner) == ["b0", "b1"]
+
+
+def test_the_answers_id_tells_equal_calls_apart() -> None:
+    """It is the provider's, wherever the times are."""
+    outer = [beside(f"00000000000000b{at}", "langchain", at, 20 + at, response_id=f"chatcmpl-{at}") for at in (0, 1)]
+    inner = [beside(f"00000000000000c{at}", "openai", 5 - at, 18, response_id=f"chatcmpl-{at}") for at in (0, 1)]
+
+    assert [(own, counted) for own, _, counted in rules(*outer, *inner)] == [("c0", "b0"), ("c1", "b1")]
+
+
+def test_two_programs_in_one_trace() -> None:
+    """They may ask the same at the same time; a gateway passes on the id of the answer."""
+    outer = beside("00000000000000b0", "langchain", 0, 10, resource={"service.name": "bot"})
+    inner = beside("00000000000000b1", "openai", 1, 9, resource={"service.name": "judge"})
+    passed_on = {"response_id": "chatcmpl-1"}
+
+    assert sorted(ids(outer, inner)) == ["b0", "b1"]
+    assert ids(structs.replace(outer, **passed_on), structs.replace(inner, **passed_on)) == ["b0"]
+    for name in ("bot", "unknown_service:python"):
+        assert ids(outer, structs.replace(inner, resource={"service.name": name})) == ["b0"]

@@ -90,6 +90,7 @@ def trace() -> Trace:
         ("user!=ada", False),
         ("attr.user.plan=pro", True),
         ("attr.user.plan=free", False),
+        ("attr:user.plan=pro", True),
         ("attr.user.plan!=free", True),
         ("attr.user.plan~p*", True),
         ("attr.env=prod", True),

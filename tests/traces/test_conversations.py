@@ -13,7 +13,7 @@ from otlp_lines import chat, line, span, write
 from told_calls import alone, answered, call
 
 from pixie_otel.errors import InputError
-from pixie_otel.evaluable import NamedData, ToolCall, collapse_named_data
+from pixie_otel.evaluable import Document, NamedData, ToolCall, collapse_named_data
 from pixie_otel.traces.conversation import Conversation
 from pixie_otel.traces.conversations import conversations
 from pixie_otel.traces.messages import SystemMessage, TextContent
@@ -37,6 +37,20 @@ def one(traces: Iterable[Trace]) -> Conversation:
     (found,) = conversations(traces)
     assert isinstance(found, Conversation)
     return found
+
+
+def retrieval(number: int) -> RetrieverSpan:
+    """Make a retrieval before the call of a number's tenfold."""
+    return RetrieverSpan(
+        trace_id=f"{number:032x}",
+        span_id=f"{number:016x}",
+        kind=ObservationKind.RETRIEVER,
+        session_id="s",
+        input=f"q{number}",
+        documents=(Document(f"d{number}"),),
+        start_time_unix_nano=number * 10**10 - 10,
+        end_time_unix_nano=number * 10**10 - 5,
+    )
 
 
 def tool_loop() -> list[Trace]:
@@ -174,6 +188,22 @@ class TestOne:
 
         assert made.tools_called == [ToolCall("get_time", {}), ToolCall("get_weather", {"city": "Paris"}, result="18")]
 
+    def test_calls_have_the_documents_of_their_turn(self) -> None:
+        """What was retrieved for another question is none of a call's context."""
+        traces = [
+            trace
+            for number in (1, 2)
+            for trace in (
+                Trace.from_spans([retrieval(number)]),
+                alone(number * 10, [f"q{number}"], f"a{number}", session_id="s"),
+            )
+        ]
+        found = one(traces)
+
+        assert root(found).retrieval_context == [Document("d1"), Document("d2")]
+        assert [made.retrieval_context for made in llm_calls(found)] == [[Document("d1")], [Document("d2")]]
+        assert last_llm_call(found).retrieval_context == [Document("d2")]
+
     def test_nothing_known_of_tools(self) -> None:
         """Where no trace recorded an answer, nothing is known of them."""
         assert root(one([alone(n, ["a"], None, session_id="s") for n in (1, 2)])).tools_called is None
@@ -272,6 +302,27 @@ class TestRead:
         report = reader.report
         assert (report.spans_read, report.spans_used) == (10, 10)
         assert report.counts == {"bad-line": 1}
+
+    @pytest.mark.parametrize("folder", ["openinference-openai", "traceloop-openai-events", "langchain-oi-openai"])
+    def test_lines_in_any_order_in_any_files(self, folder: str, tmp_path: Path) -> None:
+        """All scenarios of a library at once make the same conversations and evaluables."""
+        lines = [
+            text
+            for path in sorted((CORPUS / folder).glob("*.jsonl"))
+            for text in path.read_text(encoding="utf-8").splitlines()
+        ]
+        whole = write(tmp_path / "whole.jsonl", *(f"{text}\n" for text in lines))
+        random.Random(7).shuffle(lines)
+        parts = [write(tmp_path / f"{n}.jsonl", *(f"{text}\n" for text in lines[n::3])) for n in range(3)]
+
+        def told(*paths: Path) -> list[object]:
+            found = list(conversations(TraceReader(*paths)))
+            return [
+                (item.trace_ids, root(item), sorted(problem.message for problem in item.problems)) for item in found
+            ]
+
+        assert told(whole) == told(*parts)
+        assert any(len(ids) > 1 for ids, *_ in told(whole))  # type: ignore[misc]  # a tuple of three
 
     def test_a_trace_of_its_own_stays_what_it_is(self, tmp_path: Path) -> None:
         """Nothing is wrapped around it; log records without a span, and health checks, disturb nobody."""

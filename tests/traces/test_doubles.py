@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from doubled_calls import ANSWER, LANGCHAIN, OPENAI, counts, two, without_id
 from otlp_lines import MILLISECOND, batch, line, span
 
 from pixie_otel.evaluable import NamedData
@@ -19,28 +20,7 @@ if TYPE_CHECKING:
 
     from pixie_otel.traces.trace import Trace
 
-ANSWER = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Hello"}]}])
 FULL = {"gen_ai.operation.name": "chat", "gen_ai.response.id": "r", "gen_ai.output.messages": ANSWER}
-LANGCHAIN = {
-    "openinference.span.kind": "LLM",
-    "llm.model_name": "gpt-4o-mini",
-    "llm.input_messages.0.message.role": "user",
-    "llm.input_messages.0.message.content": "Hi",
-    "llm.output_messages.0.message.role": "assistant",
-    "llm.output_messages.0.message.content": "Hello",
-    "llm.token_count.prompt": 5,
-    "llm.token_count.completion": 2,
-}
-OPENAI = {
-    "gen_ai.operation.name": "chat",
-    "gen_ai.request.model": "gpt-4o-mini",
-    "gen_ai.response.model": "gpt-4o-mini-2024-07-18",
-    "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Hi"}]}]),
-    "gen_ai.output.messages": ANSWER,
-    "gen_ai.response.id": "chatcmpl-1",
-    "gen_ai.usage.input_tokens": 5,
-    "gen_ai.usage.output_tokens": 2,
-}
 LOGFIRE = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o-mini"}
 BARE = {"gen_ai.operation.name": "chat", "gen_ai.response.id": "r", "gen_ai.usage.input_tokens": 5}
 
@@ -52,11 +32,6 @@ def read(folder: Path, *spans: dict[str, Any]) -> list[Trace]:
     return list(TraceReader(path))
 
 
-def counts(traces: list[Trace]) -> list[int]:
-    """Give how many calls each trace counts."""
-    return [len(trace.llm_calls) for trace in traces]
-
-
 def test_a_bare_span_of_a_call_that_another_trace_holds(tmp_path: Path) -> None:
     """The provider's SDK made a trace of its own beside the instrumentation's: it is no second call, and says so."""
     full, bare = read(tmp_path, span(1, trace=1, attributes=FULL), span(2, trace=2, attributes=BARE))
@@ -66,13 +41,6 @@ def test_a_bare_span_of_a_call_that_another_trace_holds(tmp_path: Path) -> None:
     assert full.trace_id in bare.problems[0].message
     assert not full.problems
     assert bare.usage.input_tokens is None
-
-
-def two(folder: Path, *spans: tuple[str, dict[str, Any]]) -> list[Trace]:
-    """Write spans of several instrumentations, and read them."""
-    path = folder / "traces.jsonl"
-    path.write_text("".join(line(item, scope=scope) for scope, item in spans), encoding="utf-8")
-    return list(TraceReader(path))
 
 
 def test_two_instrumentations_in_two_traces(tmp_path: Path) -> None:
@@ -136,11 +104,6 @@ def test_calls_of_their_own(scope: str, times: dict[str, Any], changes: dict[str
     other = span(2, trace=2, attributes=without_id(OPENAI) | changes, **times)
 
     assert counts(two(tmp_path, ("langchain", outer), (scope, other))) == [1, 1]
-
-
-def without_id(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the answer's id."""
-    return {name: value for name, value in attributes.items() if name != "gen_ai.response.id"}
 
 
 def test_a_trace_with_a_tool_in_it_is_no_double(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from checked_traces import result, says
 from told_calls import answered, call
 
 from pixie_otel.evaluable import ToolCall
-from pixie_otel.traces.histories import states_after, states_before
+from pixie_otel.traces.histories import State, history_of
 from pixie_otel.traces.messages import (
     AssistantMessage,
     ImageContent,
@@ -16,8 +16,24 @@ from pixie_otel.traces.messages import (
     TextContent,
     UserMessage,
 )
+from pixie_otel.traces.spans import LLMSpan
 
 WEATHER = ToolCall("get_weather", {"city": "Paris"}, "call_1")
+
+
+def states_before(call: LLMSpan) -> list[State]:
+    """Give what a call goes on from."""
+    return list(history_of(call).before)
+
+
+def states_after(call: LLMSpan) -> list[State]:
+    """Give what may go on from a call."""
+    return list(history_of(call).after)
+
+
+def prompt(text: str) -> SystemMessage:
+    """Make a system prompt."""
+    return SystemMessage(content=(TextContent(text),))
 
 
 def test_a_call_goes_on_from_the_one_before() -> None:
@@ -49,18 +65,19 @@ def test_what_does_not_matter() -> None:
     (before,) = states_before(call(2, ["Hi", *told, result("18", "call_1")], "18."))
 
     assert states_after(one)[0].digest == before.digest
-    assert states_after(one)[0].ids == b"" != before.ids
+    assert states_after(one)[0].ids is None
+    assert before.ids
 
 
 def test_what_matters() -> None:
-    """The service, the instructions, who speaks, images and other parts, the tools' arguments and results."""
+    """The service, who speaks, images and other parts, the tools' arguments and results."""
     image = UserMessage(content=(TextContent("Hi"), ImageContent("data:,a")))
     other = UserMessage(content=(TextContent("Hi"), OtherContent("file", {"a": 1})))
     calls = [
         call(1, ["Hi"], "Hello"),
         call(1, ["Hi"], "Hello", resource={"service.name": "other"}),
-        call(1, [SystemMessage(content=(TextContent("Be brief."),)), "Hi"], "Hello"),
-        call(1, [SystemMessage(content=(TextContent("Hi"),))], "Hello"),
+        call(1, [prompt("Hi")], "Hello"),
+        call(1, [prompt("Ho")], "Hello"),
         call(1, [image], "Hello"),
         call(1, [UserMessage(content=(TextContent("Hi"), ImageContent("data:,b")))], "Hello"),
         call(1, [other], "Hello"),
@@ -71,6 +88,18 @@ def test_what_matters() -> None:
     ]
 
     assert len({state.digest for one in calls for state in states_after(one)}) == len(calls)
+
+
+def test_prompts_are_told_apart_from_what_was_said() -> None:
+    """What a system prompt says may be different in each call of a conversation; the state knows it beside the rest."""
+    states = [
+        states_after(call(1, told, "Hello"))[0]
+        for told in (["Hi"], [prompt("At 10:00"), "Hi"], [prompt("At 10:01"), "Hi"])
+    ]
+
+    assert len({state.digest for state in states}) == 1
+    assert len({state.prompts for state in states}) == 3
+    assert states[0].prompts == b""
 
 
 def test_several_choices() -> None:
@@ -105,4 +134,14 @@ def test_ids_of_tool_calls() -> None:
 
     assert a.digest == b.digest == c.digest
     assert len({a.ids, b.ids, c.ids}) == 3
-    assert c.ids == b""
+    assert c.ids is None
+
+
+def test_an_answer_that_was_begun() -> None:
+    """The beginning that the model was given and what it added are one answer."""
+    (after,) = states_after(call(1, ["Hi", answered("Hel")], "lo"))
+    (before,) = states_before(
+        call(2, ["Hi", AssistantMessage(content=(TextContent("Hel"), TextContent("lo"))), "?"], "!")
+    )
+
+    assert after == before

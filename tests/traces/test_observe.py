@@ -29,6 +29,7 @@ from pixie_otel.traces.spans import (
         ("tool_use", "tool_calls"),
         ("tool_call", "tool_calls"),
         ("tool-calls", "tool_calls"),
+        ("ToolCalls", "tool_calls"),
         ("function_call", "tool_calls"),
         ("tool_calls", "tool_calls"),
         ("MAX_TOKENS", "length"),
@@ -144,3 +145,17 @@ def test_an_agents_answer_is_the_last() -> None:
     assert observed({**agent, "gen_ai.output.messages": loop}).output == "done"
     assert observed({**agent, "gen_ai.output.messages": loop[1:2]}).output == "ok"
     assert observed({**agent, "gen_ai.output.messages": loop[:1], "output.value": "said"}).output == "said"
+
+
+def test_a_chain_with_messages() -> None:
+    """A workflow's messages are its input and output, as an agent's are."""
+    parts = '[{"role": "%s", "parts": [{"type": "text", "content": "%s"}]}]'
+    span = observed(
+        {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.input.messages": parts % ("user", "Hi"),
+            "gen_ai.output.messages": parts % ("assistant", "Hello"),
+        }
+    )
+
+    assert (span.input, span.output) == ([{"role": "user", "content": "Hi"}], "Hello")

@@ -76,6 +76,13 @@ def test_other_spans_are_kept(attributes: dict[str, object]) -> None:
     assert not kinds
 
 
+def test_what_was_put_in_its_place_before_is_kept() -> None:
+    """A file made of what was read has such spans where they belong, still with what Logfire wrote on them."""
+    placed = copied(2, 1, 1)
+
+    assert tree(span(1, ms=30), placed) == ([("01", None), ("02", "01")], {})
+
+
 def test_a_span_that_takes_time_or_has_no_parent_is_no_copy() -> None:
     """A copy names the span that it is of, and takes no time."""
     marks = {"logfire.span_type": "pending_span", "logfire.pending_parent_id": NO_PARENT}

@@ -6,7 +6,6 @@ import pytest
 from checked_traces import TRACE_ID, agent, llm, says, tool
 
 from pixie_otel.evaluable import ToolCall
-from pixie_otel.traces.selector_explain import Stage
 from pixie_otel.traces.selectors import parse_selector
 from pixie_otel.traces.spans import ObserveSpan
 from pixie_otel.traces.trace import Trace
@@ -28,7 +27,7 @@ WHOLE = Trace.from_spans(
     [
         (
             "agent:planner > tool:get_wether",
-            "agent:planner: 1 of 5\n> tool:get_wether: none of 3; the tools are 'send_mail'",
+            "> tool:get_wether: none of 3; the tools are 'send_mail'; in the whole trace, the tools are 'get_wea",
         ),
         ("tool:get_wether", "tool:get_wether: none of 5; the tools are 'get_weather', 'send_mail' (did you mean "),
         ("tool:*WEATHER*", "the tools are 'get_weather', 'send_mail' (did you mean tool:get_weather?)"),
@@ -42,7 +41,10 @@ WHOLE = Trace.from_spans(
         ("attr:llm.model_name=x", "its values are 'gpt-4o'"),
         ("nth(3) kind:llm", "kind:llm: 2 of 5\nnth(3): none of 2; there are fewer"),
         ("kind:agent > nth(3) kind:llm", "> kind:llm: 2 of 3\nnth(3): none of 2; there are fewer below each"),
-        ("tool:* under agent:plan", "under agent:plan: none of 2; in the whole trace, agent:plan finds nothing: the"),
+        (
+            "tool:* under agent:plan",
+            "under agent:plan: none of 2; in the whole trace, agent:plan: none of 5; the agents",
+        ),
         ("kind:agent under kind:llm", "none of 'answer' lies below 'chat'"),
         ("tool:* above kind:llm", "none of 'get_weather', 'send_mail' lies above 'chat'"),
         ("tool:send_mail > kind:llm", "> kind:llm: none of 0; nothing lies directly below 'send_mail'"),
@@ -51,25 +53,23 @@ WHOLE = Trace.from_spans(
         ("root root kind:tool", "root: 1 of 5\nroot: 1 of 1\nkind:tool: none of 1"),
         ("kind:tool root", "root: none of 2; the root is elsewhere; 1 elsewhere in the trace"),
         ("kind:tool (kind:llm)", "(kind:llm): none of 2; what it finds is elsewhere in the trace: 'chat'"),
-        ("(kind:llm kind:tool)", "in the whole trace, kind:tool finds nothing: the kinds are 2 llm"),
+        ("(kind:llm kind:tool)", "in the whole trace, kind:tool: none of 2; the kinds are 2 llm"),
         ("kind:tool llm_calls", "llm_calls: none of 2; there is no LLM call among 2 tool; 2 elsewhere"),
     ],
 )
 def test_what_is_said(text: str, said: str) -> None:
     """The parts that found something with how many, the one that did not, and what is there instead."""
-    explained = str(parse_selector(text).explain(WHOLE))
-
-    assert said in explained
+    assert said in parse_selector(text).explain(WHOLE)
 
 
 def test_tools_that_were_only_asked_for() -> None:
     """Where no tool's run was recorded, the tools that the models asked for are named."""
-    explained = parse_selector("tool:get_time").explain(Trace.from_spans([agent(), ASKED]))
+    said = "no tool's run was recorded; the models asked for 'get_time' (see tools_called of the root)"
 
-    assert explained.instead == (
-        "no tool's run was recorded; the models asked for 'get_time' (see tools_called of the root)"
+    assert parse_selector("tool:get_time").explain(Trace.from_spans([agent(), ASKED])) == (
+        f"tool:get_time: none of 2; {said}"
     )
-    assert explained.stages == (Stage("tool:get_time", 0, 2),)
+    assert said not in parse_selector("kind:llm > tool:get_time").explain(WHOLE)
 
 
 def test_further_below() -> None:
@@ -79,21 +79,22 @@ def test_further_below() -> None:
         ObserveSpan(trace_id=TRACE_ID, span_id="02", name="mid", parent_span_id="01"),
         tool("03", "f", parent="02"),
     ]
-    explained = parse_selector("name:mid > tool:f > name:x").explain(Trace.from_spans(spans))
-    assert explained.instead == "nothing lies directly below 'f'"
-    explained = parse_selector("name:top > tool:f").explain(Trace.from_spans(spans))
-    assert explained.instead == "there are no tools among 1 other, but 1 further below: use >>"
-    explained = parse_selector("name:f > name:x").explain(Trace.from_spans(spans))
-    assert explained.instead == "nothing lies directly below 'f'"
+    trace = Trace.from_spans(spans)
+
+    assert (
+        parse_selector("name:top > tool:f")
+        .explain(trace)
+        .endswith("> tool:f: none of 1; there are no tools among 1 other, but 1 further below: use >>")
+    )
+    for text in ("name:mid > tool:f > name:x", "name:f > name:x"):
+        assert parse_selector(text).explain(trace).endswith("> name:x: none of 0; nothing lies directly below 'f'")
 
 
 def test_what_is_found() -> None:
     """Then every part has found something, and nothing stands instead."""
-    explained = parse_selector("last kind:llm !status:error under agent:planner").explain(WHOLE)
-
-    assert explained.instead == ""
-    assert [stage.matched for stage in explained.stages] == [2, 2, 2]
-    assert str(explained).endswith("\nunder agent:planner: 2 of 2")
+    assert parse_selector("last kind:llm !status:error under agent:planner").explain(WHOLE) == (
+        "kind:llm: 2 of 5\n!status:error: 2 of 2\nunder agent:planner: 2 of 2"
+    )
 
 
 def test_an_empty_trace() -> None:
@@ -101,11 +102,11 @@ def test_an_empty_trace() -> None:
     empty = Trace("t", [])
 
     for text in ("root", "llm_calls", "kind:llm", "tool:x", "attr:x", "wrap:x under kind:llm", "(kind:llm)"):
-        assert "none of 0" in str(parse_selector(text).explain(empty))
+        assert "none of 0" in parse_selector(text).explain(empty)
 
 
 def test_selectors_within_selectors() -> None:
     """What is nested deep is explained as far as people read."""
     text = "(" * 20 + "kind:embedding" + ")" * 20
 
-    assert "finds nothing here" in parse_selector(text).explain(WHOLE).instead
+    assert "finds nothing here" in parse_selector(text).explain(WHOLE)

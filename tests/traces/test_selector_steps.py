@@ -15,8 +15,6 @@ from pixie_otel.evaluable import Document, NamedData
 from pixie_otel.traces.selector_parser import parse_chain
 from pixie_otel.traces.selector_view import View
 from pixie_otel.traces.selectors import (
-    Picked,
-    Selector,
     as_evaluable,
     last_llm_call,
     llm_calls,
@@ -67,6 +65,8 @@ class TestSteps:
             ("root", ["a0"]),
             ("!root", ["b0", "c0", "a1", "b1", "c1", "c2"]),
             ("last_llm_call", ["b1"]),
+            ("last_llm_call kind:llm", ["b1"]),
+            ("kind:llm !last_llm_call", ["b0"]),
             ("llm_calls !name:chat", []),
             ("agent:planner", ["a1"]),
             ("agent:answer", ["a0"]),
@@ -143,6 +143,20 @@ class TestSteps:
         assert calls[0].evaluable.retrieval_context == [Document("d")]
         assert parse_selector("root kind:agent")(whole) == root(whole)
 
+    def test_under_a_root_that_recorded_nothing(self) -> None:
+        """Where two calls stand for the run, what lies below its root lies below the top."""
+        spans = [
+            agent("a0", None, start_time_unix_nano=1, input=None, output=None),
+            llm("b0", says("1"), parent="a0", start_time_unix_nano=2, input="q"),
+            tool("c0", "f", parent="a0", start_time_unix_nano=3),
+            llm("b1", says("2"), parent="a0", start_time_unix_nano=4, output="a"),
+        ]
+        whole = Trace.from_spans(spans)
+
+        assert [picked.span.span_id for picked in parse_selector("tool:* under root").pick(whole)] == ["c0"]
+        assert [picked.span.span_id for picked in parse_selector("root > kind:llm").pick(whole)] == ["b0", "b1"]
+        assert parse_selector("root kind:agent")(whole) == root(whole)
+
     def test_wrapped_values(self) -> None:
         """They are found by the name given to `wrap`."""
         spans = [
@@ -196,20 +210,6 @@ class TestBuilt:
         assert len({select("each kind:llm"), select(kind="llm"), select("kind:tool")}) == 2
         assert select("root") != "root"
         assert selector_of(last_llm_call) == selector_of("last_llm_call") == select("last_llm_call")
-
-    def test_made_of_a_function(self) -> None:
-        """Such a selector picks, and has nothing to say of how."""
-
-        def pick(_: Trace) -> list[Picked]:
-            return []
-
-        own = Selector("mine", pick)
-
-        assert (str(own), own(EMPTY), own == Selector("mine", pick)) == ("mine", [], True)
-        assert len({own, select("root")}) == 2
-        for make in (own.last, lambda: own.explain(EMPTY), lambda: select("root").under(own)):
-            with pytest.raises(ConfigError, match="'mine' was made of a function"):
-                make()
 
     @pytest.mark.parametrize(
         ("fields", "message"),

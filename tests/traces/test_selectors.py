@@ -273,7 +273,7 @@ class TestParsed:
         with pytest.raises(ConfigError, match="unknown") as caught:
             parse_selector(text)
         assert repr(text) in str(caught.value)
-        assert "retriever" in str(caught.value)
+        assert "attr:KEY=VALUE" in str(caught.value)
 
 
 def test_one_observation_alone() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from told_calls import alone, answered, call
 
 from pixie_otel.evaluable import ToolCall
+from pixie_otel.traces.messages import SystemMessage, TextContent
 from pixie_otel.traces.repeats import Repeat, Rule
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.stitching import Facts, facts_of, stitched
@@ -104,6 +105,25 @@ class TestHistories:
             [12],
         ]
 
+    def test_prompts_that_change(self) -> None:
+        """The time in a system prompt parts nobody; where two have said the same, the prompt tells whose it is."""
+        ada, later, bob = (
+            SystemMessage(content=(TextContent(text),)) for text in ("Ada 10:00", "Ada 10:01", "Bob 10:00")
+        )
+        first = alone(1, [ada, "Hi"], "Hello")
+
+        assert groups(first, alone(3, [later, "Hi", answered("Hello"), "A"], "a")) == [[1, 3]]
+        assert groups(first, alone(3, ["Hi", answered("Hello"), "A"], "a")) == [[1, 3]]
+        other = alone(2, [bob, "Hi"], "Hello")
+        assert groups(first, other, alone(3, [bob, "Hi", answered("Hello"), "A"], "a")) == [[1], [2, 3]]
+        assert groups(first, other, alone(3, [later, "Hi", answered("Hello"), "A"], "a")) == [[1], [2], [3]]
+
+    def test_a_new_answer_to_the_same_question(self) -> None:
+        """What goes on with the answer that was kept is joined with that one alone."""
+        traces = [alone(1, ["a"], "b"), alone(2, ["a"], "better"), alone(3, ["a", answered("better"), "c"], "d")]
+
+        assert groups(*traces) == [[1], [2, 3]]
+
     def test_branches_are_one_conversation(self) -> None:
         """A question that was asked anew belongs to what was said before."""
         again = [alone(number, ["a", answered("b"), f"c{number}"], "d") for number in (2, 3)]
@@ -130,12 +150,20 @@ class TestHistories:
         (asked,) = facts_of(Trace.from_spans(steps)).asked
         assert len(asked.states) == 1
 
-    def test_a_run_that_goes_on_with_two_conversations_joins_them_not(self) -> None:
+    @pytest.mark.parametrize("start", [6 * 10**9, 5 * 10**9])
+    def test_a_run_that_goes_on_with_two_conversations_joins_them_not(self, start: int) -> None:
         """What goes on with the earlier one is one conversation; the other stays its own."""
         both = Trace.from_spans(
             [
                 call(5, ["a", answered("b"), "?"], "x"),
-                call(5, ["c", answered("d"), "?"], "y", span_id="06", start_time_unix_nano=6 * 10**9),
+                call(
+                    5,
+                    ["c", answered("d"), "?"],
+                    "y",
+                    span_id="06",
+                    start_time_unix_nano=start,
+                    end_time_unix_nano=8 * 10**9,
+                ),
             ]
         )
         traces = [alone(1, ["a"], "b"), alone(2, ["c"], "d"), both]

@@ -6,7 +6,7 @@ observations hold. To add a detector, write a function from a `Scene` to finding
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Final
 
@@ -67,8 +67,19 @@ class TraceFindings:
         return [finding for detector in _DETECTORS for finding in detector(scene)]
 
     @cached_property
-    def _parents(self) -> dict[tuple[str, str], str | None]:
-        return {(span.trace_id, span.span_id): span.parent_span_id for span in self._trace.spans}
+    def _concerned(self) -> dict[tuple[str, str], list[Finding]]:
+        """The findings by the observations that they are of, and by all above these."""
+        parents = {(span.trace_id, span.span_id): span.parent_span_id for span in self._trace.spans}
+        concerned: dict[tuple[str, str], list[Finding]] = {}
+        for finding in self._findings:
+            trace_id = finding.span.trace_id
+            seen: set[str] = set()
+            at: str | None = finding.span.span_id
+            while at is not None and at not in seen:
+                seen.add(at)
+                concerned.setdefault((trace_id, at), []).append(finding)
+                at = parents.get((trace_id, at))
+        return concerned
 
     def problems(self) -> list[Problem]:
         """Say all of it."""
@@ -82,18 +93,8 @@ class TraceFindings:
         """
         if not self._findings:
             return []
-        return problems_of(filter(lambda finding: self._concerns(finding, span), self._findings), self._trace.source)
-
-    def _concerns(self, finding: Finding, span: ObserveSpan) -> bool:
-        if finding.kind == _OF_DOCUMENTS and isinstance(span, LLMSpan):
-            return True
-        return span.trace_id == finding.span.trace_id and span.span_id in self._above(finding.span)
-
-    def _above(self, span: ObserveSpan) -> Iterator[str]:
-        """Give the ids of an observation and of those above it."""
-        seen: set[str] = set()
-        at: str | None = span.span_id
-        while at is not None and at not in seen:
-            seen.add(at)
-            yield at
-            at = self._parents.get((span.trace_id, at))
+        found = self._concerned.get((span.trace_id, span.span_id), [])
+        if isinstance(span, LLMSpan):
+            of_documents = (finding for finding in self._findings if finding.kind == _OF_DOCUMENTS)
+            found = [*found, *(finding for finding in of_documents if finding not in found)]
+        return problems_of(found, self._trace.source)

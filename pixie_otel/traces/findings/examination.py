@@ -22,7 +22,7 @@ _MOST_EXAMPLES: Final = 20
 _CUT: Final = "cut-value"
 _ORDER: Final = {weight: number for number, weight in enumerate(Weight)}
 _NAMES_OF_SEVERAL: Final = {
-    "any": frozenset(Weight),
+    "any": frozenset({Weight.WARNING, Weight.ERROR}),
     Weight.NOTE.value: frozenset(Weight),
     Weight.WARNING.value: frozenset({Weight.WARNING, Weight.ERROR}),
     Weight.ERROR.value: frozenset({Weight.ERROR}),
@@ -127,7 +127,7 @@ class Examination:
 
 
 def kinds_to_fail_on(named: Iterable[str]) -> frozenset[str]:
-    """Give the kinds that some words stand for: kinds, weights with all that weigh more, and ``any``.
+    """Give the kinds that some words stand for: kinds, weights with all that weigh more, and ``any`` but notes.
 
     Args:
         named: The words.
