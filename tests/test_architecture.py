@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pixie_otel.traces.dialects import DIALECTS
+
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
@@ -19,3 +21,11 @@ def test_every_module_is_on_the_map(room: str) -> None:
     modules = {path.stem for path in (ROOT / room).glob("*.py")} - {"__init__"}
 
     assert {module for module in modules - named if not module.startswith(families)} == set()
+
+
+def test_every_dialect_is_documented() -> None:
+    """The table of what is read names each dialect."""
+    room = ROOT / "pixie_otel" / "traces"
+    dialects = set(re.findall(r"^\| `(\w+)`", (room / "DIALECTS.md").read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert dialects == {dialect.name for dialect in DIALECTS}
