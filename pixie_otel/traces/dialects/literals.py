@@ -13,6 +13,8 @@ __all__ = ["literal"]
 
 _STARTS: Final = frozenset("{[(")
 _ENDS: Final = frozenset("}])")
+_SECONDS: Final = frozenset("'\"{[()]}-0123456789NTFu \n")
+"""What may stand after the first bracket; prose in brackets is told by it at once."""
 _LONGEST: Final = 64 * 1024
 """Text longer than this is left alone: Python's parser takes many times its size."""
 _MAX_DEPTH: Final = 100
@@ -35,7 +37,7 @@ def literal(value: JsonValue) -> JsonValue:
     """
     if not isinstance(value, str) or not 2 <= len(value) <= _LONGEST:
         return value
-    if value[0] not in _STARTS or value[-1] not in _ENDS:
+    if value[0] not in _STARTS or value[1] not in _SECONDS or value[-1] not in _ENDS:
         return value
     escapes: set[str] = set(_ESCAPE.findall(value)) if "\\" in value else set()
     if not escapes <= _ESCAPES:
