@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from time import monotonic
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pixie_otel.cli.console import Console
     from pixie_otel.cli.targets import Target
     from pixie_otel.traces.conversion import Conversion, Converted
-    from pixie_otel.traces.report import ReadReport
 
 __all__ = ["convert_command"]
 
@@ -79,7 +78,8 @@ def convert_command(
     Java's loggers), and what Jaeger, Phoenix, Langfuse, LangSmith, MLflow,
     CloudWatch, Zipkin, ClickHouse and the ConsoleSpanExporter give. Each trace
     becomes one line, and its log records another. Ends with 0, 2 (usage, or the
-    file is there already), 3 (no trace), 130 or 143 (interrupted).
+    file is there already), 3 (no trace), 4 (cannot be written), 130 or 143
+    (interrupted).
 
     \b
     Examples:
@@ -127,7 +127,7 @@ def _run(conversion: Conversion, target: Target, manner: _Manner, console: Conso
             first = next(traces, None)
             if first is None:
                 raise InputError(_nothing(conversion))
-            target.write(chain([first], traces))
+            is_taken = target.write(chain([first], traces))
     except OSError as error:
         raise PixieError(f"{target} cannot be written: {error.strerror or error}") from error
     except KeyboardInterrupt as interrupt:
@@ -136,7 +136,8 @@ def _run(conversion: Conversion, target: Target, manner: _Manner, console: Conso
     finally:
         if is_shown:
             console.show_progress("")
-    _tell(conversion, account, target, manner, console)
+    if is_taken:
+        _tell(conversion, account, target, manner, console)
     return 0
 
 
@@ -160,11 +161,18 @@ def _nothing(conversion: Conversion) -> str:
         return f"in none of {conversion.unselected} traces does --select {conversion.selector.text} pick anything"
     if read:
         return f"none of {read} traces fits {conversion.filter}"
-    problems = "".join(f"\n  {problem.location}: {problem.message}" for problem in report.problems[:_PROBLEMS_SHOWN])
-    return f"no trace was found in {', '.join(report.sources)}{':' if problems else ''}{problems}"
+    reasons = [f"{problem.location}: {problem.message}" for problem in report.problems[:_PROBLEMS_SHOWN]]
+    if report.log_records and not report.spans_read:
+        logs = _counted_in_words(report.log_records, "log record")
+        reasons.append(f"{logs} and no span; give the file with the spans as well")
+    said = "".join(f"\n  {reason}" for reason in reasons)
+    return f"no trace was found in {', '.join(report.sources)}{':' if said else ''}{said}"
 
 
 def _tell(conversion: Conversion, account: _Account, target: Target, manner: _Manner, console: Console) -> None:
+    from pixie_otel.reports.form_lines import form_lines
+    from pixie_otel.reports.layout import wrapped
+    from pixie_otel.reports.printable import printable
     from pixie_otel.reports.problem_lines import problem_lines, problems_of_files
     from pixie_otel.reports.style import Style
 
@@ -180,29 +188,20 @@ def _tell(conversion: Conversion, account: _Account, target: Target, manner: _Ma
         return
     for line in problem_lines(problems_of_files(report), console.width, Style(), verbose=manner.verbose):
         console.say(line)
-    for line in _said(conversion, account, target):
+    for line in form_lines(report.to_json(), console.width):
         console.say(line)
+    for said in _said(conversion, account, target):
+        for line in wrapped(printable(said), console.width):
+            console.say(line)
 
 
 def _said(conversion: Conversion, account: _Account, target: Target) -> Iterator[str]:
-    report = conversion.reader.report
     logs = f" and {_counted_in_words(account.log_records, 'log record')}" if account.log_records else ""
     spans = _counted_in_words(account.spans, "span")
     yield f"Wrote {_counted_in_words(account.traces, 'trace')} with {spans}{logs} to {target}."
-    forms = _forms(report)
-    if forms:
-        yield f"Converted: {'; '.join(forms)}."
     left_out = _left_out(conversion, account)
     if left_out:
         yield f"Left out: {'; '.join(left_out)}."
-
-
-def _forms(report: ReadReport) -> Iterable[str]:
-    return [
-        f"{name} in {source.name}" + (f" ({count:,} times)" if count > 1 else "")
-        for source in report.sources.values()
-        for name, count in sorted(source.forms.items())
-    ]
 
 
 def _left_out(conversion: Conversion, account: _Account) -> list[str]:

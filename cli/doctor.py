@@ -54,6 +54,7 @@ def doctor_command(
       pixie-otel doctor traces.jsonl --json | jq '.findings[].kind'
     """  # noqa: D301 - Typer rewraps every paragraph, but for one that a real \b marks
     from pixie_otel.cli.console import Console
+    from pixie_otel.reports.form_lines import form_lines
     from pixie_otel.traces.filters import TraceFilter
     from pixie_otel.traces.findings.examination import Examination, kinds_to_fail_on
     from pixie_otel.traces.reader import TraceReader
@@ -85,6 +86,8 @@ def doctor_command(
         from pixie_otel.reports.doctor_lines import doctor_lines
 
         console.write(doctor_lines(examined, found, console.width, console.style, verbose=verbose))
+    for line in form_lines(reader.report.to_json(), console.width):
+        console.say(line)
     if none is not None:
         raise none
     if failed:

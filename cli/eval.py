@@ -211,6 +211,7 @@ def _judge(typed: Typed, config: PixieConfig, told: tuple[CaseBoard, Progress]) 
 
 
 def _tell(run: Run, manner: _Manner, console: Console, board: CaseBoard) -> None:
+    from pixie_otel.reports.form_lines import form_lines
     from pixie_otel.reports.run_document import run_document
     from pixie_otel.reports.terminal import ReportView, run_report, verdict_line
 
@@ -220,3 +221,5 @@ def _tell(run: Run, manner: _Manner, console: Console, board: CaseBoard) -> None
         console.write([verdict_line(run, console.style)])
     else:
         console.write(run_report(run, board, ReportView(console.width, console.style, manner.verbose)))
+        for line in form_lines(run.manifest.reading or {}, console.width):
+            console.say(line)

@@ -323,8 +323,8 @@ FailOn: TypeAlias = Annotated[
         _PROBLEMS,
         "--fail-on",
         metavar="KIND",
-        help="End with exit code 1 where a kind of problem is found: its name, or error, warning (errors too), any. "
-        "Repeatable. Default: none. Example: --fail-on content-off",
+        help="End with exit code 1 where a kind of problem is found: its name, or error, warning (errors too), any "
+        "(as warning), note (all). Repeatable. Default: none. Example: --fail-on content-off",
     ),
 ]
 Kinds: TypeAlias = Annotated[
@@ -369,8 +369,8 @@ DropContent: TypeAlias = Annotated[
     _option(
         _RESULTS,
         "--drop-content",
-        help="Leave out what people and models said: messages, inputs, outputs, documents, messages of errors. Kinds, "
-        "names, models, tokens, times and ids stay.",
+        help="Leave out what people and models said: messages, inputs, outputs, documents, messages of errors, "
+        "and texts of keys that no convention has. Kinds, names, models, numbers, times and ids stay.",
     ),
 ]
 Json: TypeAlias = Annotated[

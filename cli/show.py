@@ -99,8 +99,11 @@ def _show(
 
 
 def _say_problems(report: ReadReport, console: Console, *, verbose: bool) -> None:
+    from pixie_otel.reports.form_lines import form_lines
     from pixie_otel.reports.problem_lines import problem_lines, problems_of_files
     from pixie_otel.reports.style import Style
 
     for line in problem_lines(problems_of_files(report), console.width, Style(), verbose=verbose):
+        console.say(line)
+    for line in form_lines(report.to_json(), console.width):
         console.say(line)

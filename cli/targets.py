@@ -39,11 +39,14 @@ class Target(Protocol):
         """Whether what was written cannot be taken back."""
         ...
 
-    def write(self, traces: Iterable[Converted]) -> None:
+    def write(self, traces: Iterable[Converted]) -> bool:
         """Write traces; what was there before stays unless all of them could be written.
 
         Args:
             traces: The traces.
+
+        Returns:
+            Whether all were wanted; whoever reads a stream may have seen enough.
 
         Raises:
             OSError: They cannot be written.
@@ -83,6 +86,9 @@ def find_target(out: str | None, split_by: str | None, *, force: bool, as_json: 
         return _Folder(path)
     if path.is_dir():
         raise ConfigError(f"{path}: this is a folder; name a file, or give --split-by trace for a file for each trace")
+    if path.exists() and not path.is_file():
+        # Replacing it would take a device or a pipe away from everybody.
+        raise ConfigError(f"{path}: this is no regular file; give another one, or - for standard output")
     if path.exists() and not force:
         raise ConfigError(f"{path}: this file is there already; give another one, or --force to replace it")
     return _SingleFile(path)
@@ -94,7 +100,7 @@ class _StandardOutput:
     def __str__(self) -> str:
         return "standard output"
 
-    def write(self, traces: Iterable[Converted]) -> None:
+    def write(self, traces: Iterable[Converted]) -> bool:
         out = sys.stdout.buffer
         try:
             for trace in traces:
@@ -105,6 +111,8 @@ class _StandardOutput:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, sys.stdout.fileno())
             os.close(nowhere)
+            return False
+        return True
 
 
 class _SingleFile:
@@ -116,7 +124,7 @@ class _SingleFile:
     def __str__(self) -> str:
         return str(self._path)
 
-    def write(self, traces: Iterable[Converted]) -> None:
+    def write(self, traces: Iterable[Converted]) -> bool:
         from pixie_otel.runs.replaced_file import replaced_file
 
         with replaced_file(self._path) as file:
@@ -126,6 +134,7 @@ class _SingleFile:
                     self._write(packed, traces)
             else:
                 self._write(file, traces)
+        return True
 
     def _write(self, file: _File, traces: Iterable[Converted]) -> None:
         for trace in traces:
@@ -141,7 +150,7 @@ class _Folder:
     def __str__(self) -> str:
         return f"{self._path}{os.sep}"
 
-    def write(self, traces: Iterable[Converted]) -> None:
+    def write(self, traces: Iterable[Converted]) -> bool:
         made = Path(tempfile.mkdtemp(prefix=f".{self._path.name}.", dir=self._path.parent))
         try:
             for trace in traces:
@@ -152,6 +161,7 @@ class _Folder:
                 file_path.replace(self._path / file_path.name)
         finally:
             shutil.rmtree(made, ignore_errors=True)
+        return True
 
 
 def _open_privately(path: str, flags: int) -> int:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from pixie_otel.evaluable import JsonValue
+import msgspec
+from msgspec import Struct
+
 from pixie_otel.reports.layout import wrapped
 from pixie_otel.reports.printable import printable
 
 __all__ = ["form_lines"]
 
 
-def form_lines(reading: Mapping[str, JsonValue], width: int) -> Iterator[str]:
+class _Source(Struct):
+    name: str
+    forms: dict[str, int] = {}
+
+
+class _Reading(Struct):
+    sources: list[_Source] = []
+
+
+def form_lines(reading: object, width: int) -> Iterator[str]:
     """Say, once a form, which files were converted; nothing where none was.
 
     Args:
@@ -19,11 +30,9 @@ def form_lines(reading: Mapping[str, JsonValue], width: int) -> Iterator[str]:
         width: How many cells a line has.
     """
     files: dict[str, list[str]] = {}
-    sources = reading.get("sources")
-    for source in sources if isinstance(sources, list) else []:
-        forms = source.get("forms") if isinstance(source, dict) else None
-        for form in sorted(forms) if isinstance(forms, dict) and isinstance(source, dict) else []:
-            files.setdefault(form, []).append(str(source.get("name")))
+    for source in msgspec.convert(reading, _Reading).sources:
+        for form in sorted(source.forms):
+            files.setdefault(form, []).append(source.name)
     for form, (first, *others) in files.items():
         more = f" and {len(others)} more" if others else ""
         yield from wrapped(printable(f"{first}{more}: converted from {form}"), width)

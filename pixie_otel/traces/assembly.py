@@ -113,7 +113,7 @@ class Assembly:
             entry = known[0]
             data = entry.store.pread(offset, length)
             if entry.origin.logs:
-                batch = entry.origin.source, entry.store.line_of(offset)
+                batch = self._indexer.salvage.batch_of(offset)
                 self._logs.append(LogRecord(wire.decode_log(data), data, batch))
             else:
                 self._add_span(data, entry, offset)

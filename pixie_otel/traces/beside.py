@@ -30,6 +30,9 @@ class _Open(Generic[_KeyT]):
         self.key = key
         self.scopes = facts.scopes
 
+    def has_id(self, response_id: str | None) -> bool:
+        return response_id is not None and self.facts.response_id == response_id
+
 
 class Beside(Generic[_KeyT]):
     """The calls that were open a moment ago; asked for each call whether it is one of them.
@@ -73,7 +76,8 @@ class Beside(Generic[_KeyT]):
             barred: The keys of those that it cannot be.
 
         Returns:
-            The key of the one that it fits into most closely; from then on, none of the same instrumentation does.
+            The key of the one with the same answer's id, else of the one that ends first; from then on, none of the
+            same instrumentation fits into that.
         """
         if not self.is_open(facts.start):
             return None
@@ -86,6 +90,16 @@ class Beside(Generic[_KeyT]):
         ]
         if not fitting:
             return None
-        closest = min(fitting, key=lambda call: abs(facts.start - call.facts.start) + abs(call.facts.end - facts.end))
-        closest.scopes |= facts.scopes
-        return closest.key
+        # Of equal calls at the same time, what ends first can take in the fewest of those that are still to come.
+        found = min(fitting, key=lambda call: (not call.has_id(facts.response_id), call.facts.end, -call.facts.start))
+        found.scopes |= facts.scopes
+        return found.key
+
+    def take_out(self, key: _KeyT) -> None:
+        """Forget a call.
+
+        Args:
+            key: What it was added with.
+        """
+        for number in [number for number, call in self._open.items() if call.key == key]:
+            del self._open[number]

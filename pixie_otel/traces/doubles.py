@@ -14,7 +14,6 @@ from collections import deque
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from operator import itemgetter
 from typing import Final
 
 from pixie_otel import attributes as keys
@@ -156,34 +155,45 @@ class RecentTraces:
             return
         for held in self._held:
             self._compare_with(held)
-        facts = call.facts()
-        found = self._beside.around(facts)
+        # What is shorter, and started no earlier, is rather within this one.
+        barred = [_key(call) for other in self._out_of_order(trace) for call in other.call_count.calls]
+        found = self._beside.around(call.facts(), barred)
         if found is not None:
             self._join(trace, call.span, *found, Rule.TWO_INSTRUMENTATIONS)
 
-    def _compare_earlier(self, late: _Held) -> None:
-        """Compare what came before a trace with it where it started no earlier: those of one moment come in any order.
+    def _out_of_order(self, late: Trace) -> list[Trace]:
+        """Give what came before a trace and may lie within it: traces of one moment come in any order.
 
         Args:
             late: The trace, which came last.
         """
-        start, scopes = late.trace.start_time_unix_nano, late.trace.scopes
-        near = takewhile(lambda held: held.trace.start_time_unix_nano > start - _MOMENT_NANO, reversed(self._held))
-        earlier = [
-            (held.trace.start_time_unix_nano, held.trace.trace_id, held.trace)
-            for held in near
-            if held is not late and held.trace.start_time_unix_nano >= start > 0 and _is_small(held.trace)
-        ]
-        if not earlier or late.trace.counts_elsewhere:
+        start, end = late.start_time_unix_nano, late.end_time_unix_nano
+        traces = (held.trace for held in reversed(self._held))
+        near = takewhile(lambda trace: trace.start_time_unix_nano > start - _MOMENT_NANO, traces)
+        return sorted(
+            (
+                trace
+                for trace in near
+                if trace is not late
+                and trace.start_time_unix_nano >= start > 0
+                and trace.end_time_unix_nano < end
+                and _is_small(trace)
+                and not trace.counts_elsewhere
+            ),
+            key=lambda trace: (trace.start_time_unix_nano, trace.trace_id),
+        )
+
+    def _compare_earlier(self, late: _Held) -> None:
+        """Compare a trace with what came before it and may lie within it."""
+        if late.trace.counts_elsewhere:
             return
-        for _, _, trace in sorted(earlier, key=itemgetter(0, 1)):
+        scopes = late.trace.scopes
+        for trace in self._out_of_order(late.trace):
             is_other = "" in scopes or not trace.scopes <= scopes or _is_bare(trace)
-            if trace.counts_elsewhere or not (is_other and _has_call_keys(trace)):
-                continue
-            call = _only_call(trace)
+            call = _only_call(trace) if is_other and _has_call_keys(trace) else None
             if call is not None and not is_stream_answer(call.span):
                 self._compare_with(late)
-                own = call.span.trace_id, call.span.span_id
+                own = _key(call)
                 found = self._beside.around(call.facts(), {own})
                 if found is not None:
                     self._beside.take_out(own)
@@ -194,7 +204,7 @@ class RecentTraces:
             return
         held.is_compared = True
         for call in held.trace.call_count.calls:
-            self._beside.add(call.facts(), (call.span.trace_id, call.span.span_id))
+            self._beside.add(call.facts(), _key(call))
 
     def _find_stream(self, trace: Trace, answer: LLMSpan) -> None:
         call = call_of_answer(answer, (call for held in self._held for call in held.waiting))
@@ -219,6 +229,10 @@ class RecentTraces:
         trace.add_problem(Problem("doubled-call", message, trace.source, trace_id=trace.trace_id))
         for holder in holders:
             holder.join(call_id, recorded, repeat)
+
+
+def _key(call: Call) -> tuple[str, str]:
+    return call.span.trace_id, call.span.span_id
 
 
 def _is_small(trace: Trace) -> bool:

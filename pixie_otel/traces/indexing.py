@@ -80,6 +80,7 @@ class Indexer:
         self._report = report
         self._log_text = 0
         self._log: tuple[str, bool] | None = None
+        self._batches = 0
 
     def read(self, source: SourceBytes) -> None:
         """Read one input; whatever is in it, it ends in the index or in the report.
@@ -94,7 +95,8 @@ class Indexer:
                 store.mark(line.number, line.offset)
                 self._read_line(line, source, store)
             if self._log_text:
-                message = f"{self._log_text} lines are a program's text, and no traces; they were left out"
+                lines = "1 line is" if self._log_text == 1 else f"{self._log_text} lines are"
+                message = f"{lines} a program's text, and no traces; left out"
                 self._report.add(Problem("log-text", message, source.name))
         else:
             for document in iter_documents(source, self._limits, self._report):
@@ -233,10 +235,12 @@ class Indexer:
             scopes = resource.scope_logs
             for scope in [] if isinstance(scopes, UnsetType) else scopes:
                 records = scope.log_records
+                self._batches += 1
                 for record in [] if isinstance(records, UnsetType) else records:
                     self._put_log(bytes(record), piece.number, name, bytes(resource.resource), bytes(scope.scope))
 
     def _put_log(self, data: bytes, number: int, name: str, resource: bytes, scope: bytes) -> None:
+        """Index a log record of the list that is being read."""
         self._report.log_records += 1
 
         def complain(kind: str, message: str) -> None:
@@ -252,7 +256,7 @@ class Indexer:
         key = _trace_key(log.trace_id or "")
         if key is not None:
             context = self.contexts.number(self.salvage, name, resource, scope, logs=True)
-            self.index.add(key, 0, self.salvage.put(number, data), len(data), context)
+            self.index.add(key, 0, self.salvage.put(number, data, self._batches), len(data), context)
         elif (log.event_name or "").startswith(keys.GENAI_PREFIX):
             self.strays.add(log, data, self.salvage.put(number, data))
 
@@ -276,6 +280,7 @@ class Indexer:
 
     def _put_group(self, group: Group, number: int, name: str) -> None:
         self._report.metrics += group.metrics
+        self._batches += 1
         for record in group.records:
             if group.logs:
                 self._put_log(record, number, name, group.resource, group.scope)

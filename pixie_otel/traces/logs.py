@@ -25,12 +25,12 @@ class LogRecord(NamedTuple):
     Attributes:
         log: The record.
         data: Its JSON.
-        batch: What it was written together with: the input and the line.
+        batch: The list of records that it was written in, by a number of its own.
     """
 
     log: WireLog
     data: bytes
-    batch: tuple[str, int | None]
+    batch: int
 
     @property
     def times(self) -> tuple[int, int]:
@@ -41,11 +41,11 @@ class LogRecord(NamedTuple):
 def in_order(records: Iterable[LogRecord]) -> list[WireLog]:
     """Put the log records of a trace in order, whichever line was read first.
 
-    Producers often give several records the same time, and then their order within the line counts. A line that was
-    delivered twice counts once: a record is there as often as in the one line in which it is most often.
+    Producers often give several records the same time, and then their order within their list counts. What was
+    delivered twice counts once: a record is there as often as in the one list in which it is most often.
 
     Args:
-        records: The records; those of one line in the order in which they stand there.
+        records: The records; those of one list in the order in which they stand there.
     """
     ordered: list[WireLog] = []
     for _, same_time in groupby(sorted(records, key=attrgetter("times")), key=attrgetter("times")):
@@ -55,7 +55,7 @@ def in_order(records: Iterable[LogRecord]) -> list[WireLog]:
 
 
 def _tied(records: list[LogRecord]) -> list[WireLog]:
-    batches: dict[tuple[str, int | None], list[LogRecord]] = {}
+    batches: dict[int, list[LogRecord]] = {}
     for record in records:
         batches.setdefault(record.batch, []).append(record)
     kept: Counter[bytes] = Counter()

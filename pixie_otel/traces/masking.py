@@ -1,7 +1,8 @@
 """What people and models said taken out of spans and log records; what they were, how long and how much, left in.
 
-A text stays only where its key is known to hold no content (a kind, a model, an id, the name of a tool) and it is one
-word. Everything else that is text goes, whatever its key is, so that conventions that nobody knows yet leak nothing.
+A text stays only where its key is of a convention, is known to hold no content (a kind, a model, an id, the name of a
+tool), and it is one word. Everything else that is text goes, whatever its key is, so that what applications and
+conventions that nobody knows yet record leaks nothing.
 Of messages, what answers and requests of models look like stays: roles, types, tool calls by name, tokens.
 """
 
@@ -14,6 +15,7 @@ import msgspec
 
 from pixie_otel import attributes as keys
 from pixie_otel.evaluable import JsonValue
+from pixie_otel.traces.content_keys import is_counted, is_known, is_parameters, is_safe, words_of
 from pixie_otel.traces.forms.building import any_value
 from pixie_otel.traces.lenient import read_json, silence
 from pixie_otel.traces.salvage import salvage_value
@@ -30,28 +32,7 @@ _MOST_WORDS_IN_NAME: Final = 6
 _WORD: Final = re.compile(r"[\w.:/@+#-]{1,128}")
 _NAME: Final = re.compile(r"[\w.:/@+#\-<>()'\[\] ]{1,96}")
 _SPAN_NAME: Final = re.compile(r"[^?\n\r]{0,128}")
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_SEPARATORS: Final = re.compile(r"[._\-\s:]+")
 _STRUCTURED: Final = ("{", "[")
-
-_SAFE_LAST: Final = frozenset(
-    {"kind", "type", "id", "ids", "role", "model", "provider", "system", "version", "operation", "purpose", "level"}
-    | {"reason", "reasons", "language", "format", "mode", "environment", "release", "method", "scheme", "protocol"}
-    | {"host", "address", "port", "status", "code", "function", "namespace", "modality", "encoding", "tier"}
-)
-"""Last words of keys whose values are no content."""
-_NAMED: Final = frozenset(
-    {"tool", "agent", "function", "model", "service", "scope", "operation", "provider", "workflow", "entity", "node"}
-    | {"graph", "component", "sdk", "call", "wrap", "trace", "span", "library", "embedding", "task", "request"}
-    | {"response", "step", "chain", "runtime", "system", "session", "event", "calls", "functions", "tools"}
-    | {"genkit"}
-)
-"""What has a name that is no content."""
-_USERS_OWN: Final = frozenset({"metadata", "properties", "variables", "arguments", "args", "value", "values", "tags"})
-"""Words of keys below which users put what they like, but for ids."""
-_USERS_IDS: Final = frozenset({"session", "user", "thread", "conversation", "run", "trace", "message"})
-_COUNTED: Final = frozenset({"usage", "token", "tokens", "cost", "costs"})
-_PARAMETERS: Final = frozenset({"parameters", "params", "config", "options"})
 
 _ROLES: Final = frozenset(
     {"system", "developer", "user", "human", "assistant", "ai", "model", "tool", "function", "chatbot", "ipython"}
@@ -98,7 +79,7 @@ def masked_span(span: _Object) -> _Object:
     Args:
         span: Its fields, as `pixie_otel.traces.cleaning.clean_span` gives them.
     """
-    kept = {key: value for key, value in span.items() if key in _SPAN_FIELDS or key.endswith("Count")}
+    kept = _fields(span, _SPAN_FIELDS)
     kept |= masked_object(span) | {"name": _name(span.get("name"))}
     for key in ("events", "links"):
         owners = span.get(key)
@@ -107,7 +88,8 @@ def masked_span(span: _Object) -> _Object:
     status = span.get("status")
     if isinstance(status, dict) and status.get("message"):
         kept["status"] = status | {"message": DROPPED}
-    return kept
+    # In the order of OpenTelemetry's exporters, what comes out is read in the quick way.
+    return {key: kept[key] for key in span if key in kept}
 
 
 def masked_log(log: _Object) -> _Object:
@@ -116,10 +98,10 @@ def masked_log(log: _Object) -> _Object:
     Args:
         log: Its fields, as `pixie_otel.traces.cleaning.clean_log` gives them.
     """
-    kept = {key: value for key, value in log.items() if key in _LOG_FIELDS or key.endswith("Count")}
+    kept = _fields(log, _LOG_FIELDS)
     kept |= masked_object(log)
     if log.get("eventName"):
-        kept["eventName"] = _name(log["eventName"])
+        kept["eventName"] = _event_name(log["eventName"])
     if "body" in log:
         body = _plain(log["body"])
         kept["body"] = _any(_text(body) if isinstance(body, str) else _tree(body))
@@ -132,7 +114,7 @@ def masked_object(owner: _Object) -> _Object:
     Args:
         owner: What has attributes.
     """
-    kept: _Object = {key: owner[key] for key in ("name", "version") if key in owner}
+    kept: _Object = {key: _name(owner[key]) for key in ("name", "version") if key in owner}
     attributes = owner.get("attributes")
     if isinstance(attributes, list):
         pairs = [pair for pair in attributes if isinstance(pair, dict)]
@@ -142,6 +124,7 @@ def masked_object(owner: _Object) -> _Object:
     return kept
 
 
+_WHOLE: Final = frozenset({"status", "traceState"})
 _SPAN_FIELDS: Final = frozenset(
     {"traceId", "spanId", "traceState", "parentSpanId", "flags", "kind", "startTimeUnixNano", "endTimeUnixNano"}
     | {"status"}
@@ -152,12 +135,21 @@ _LOG_FIELDS: Final = frozenset(
 _OWNER_FIELDS: Final = frozenset({"traceId", "spanId", "traceState", "flags", "timeUnixNano"})
 
 
+def _fields(owner: _Object, known: frozenset[str]) -> _Object:
+    """Give the fields that are known, and counts, where they hold what they should."""
+    return {
+        key: value
+        for key, value in owner.items()
+        if (key in known and (key in _WHOLE or _is_word(value))) or (key.endswith("Count") and _is_number(value))
+    }
+
+
 def _owner(owner: _Object) -> _Object:
     """Take the content out of an event or a link."""
-    kept = {key: value for key, value in owner.items() if key in _OWNER_FIELDS or key.endswith("Count")}
+    kept = _fields(owner, _OWNER_FIELDS)
     kept |= masked_object(owner)
     if "name" in owner:
-        kept["name"] = _name(owner["name"])
+        kept["name"] = _event_name(owner["name"])
     return kept
 
 
@@ -166,29 +158,15 @@ def _attribute(key: str, value: JsonValue) -> JsonValue:
     found = _plain(value)
     if not isinstance(found, str | list | dict):
         return value
-    words = _words(key)
+    words = words_of(key)
     if isinstance(value, dict) and "bytesValue" in value:
         return _any(DROPPED)
-    if _is_safe(words):
+    if not is_known(key):
+        return _any(_unknown(words, found))
+    if is_safe(words):
         kept = _safe(found, _NAME if words[-1] == "name" else _WORD)
         return None if kept is None else _any(kept)
     return _any(_masked(words, found))
-
-
-def _words(key: str) -> list[str]:
-    """Give the words of a key in lower case, without the numbers of indexes."""
-    words = _SEPARATORS.split(_CAMEL.sub("_", key).lower())
-    return [word for word in words if word and not word.isdigit()] or [""]
-
-
-def _is_safe(words: list[str]) -> bool:
-    """Say whether what a key holds is no content, by its last words."""
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last == "subtype":
-        return True
-    if not _USERS_OWN.isdisjoint(words[:-1]):
-        return last == "id" and before in _USERS_IDS
-    return before in _NAMED if last == "name" else last in _SAFE_LAST
 
 
 def _safe(value: JsonValue, pattern: re.Pattern[str]) -> JsonValue:
@@ -207,6 +185,16 @@ def _safe(value: JsonValue, pattern: re.Pattern[str]) -> JsonValue:
     return value if inner.count(" ") < _MOST_WORDS_IN_NAME else None
 
 
+def _unknown(words: list[str], value: JsonValue) -> JsonValue:
+    """Give what stays of a value whose key is of no convention: the numbers of what counts something."""
+    is_text = isinstance(value, str)
+    parsed = _parsed(value) if isinstance(value, str) and value.startswith(_STRUCTURED) else value
+    counted = _numbers(parsed) if is_counted(words) and isinstance(parsed, dict) else None
+    if not counted:
+        return DROPPED
+    return msgspec.json.encode(counted).decode() if is_text else counted
+
+
 def _masked(words: list[str], value: JsonValue) -> JsonValue:
     """Take the content out of a value that may hold some."""
     if isinstance(value, str):
@@ -215,13 +203,13 @@ def _masked(words: list[str], value: JsonValue) -> JsonValue:
             return DROPPED
         kept = _masked(words, parsed)
         return kept if kept == DROPPED else msgspec.json.encode(kept).decode()
-    if not _COUNTED.isdisjoint(words) or words[-2:] == ["provider", "metadata"]:
+    if is_counted(words) or words[-2:] == ["provider", "metadata"]:
         return _numbers(value)
     if words[-1] == "metadata" and isinstance(value, dict):
         return _ids(value)
     if words[-1] == "schema":
         return _schema(value)
-    if not _PARAMETERS.isdisjoint(words) and "tool" not in words and isinstance(value, dict):
+    if is_parameters(words) and isinstance(value, dict):
         return _parameters(value)
     return _tree(value)
 
@@ -288,6 +276,10 @@ def _is_word(value: JsonValue) -> bool:
     return _WORD.fullmatch(value) is not None if isinstance(value, str) else isinstance(value, int | float)
 
 
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) or (isinstance(value, str) and value.isdecimal())
+
+
 def _is_name(value: JsonValue) -> bool:
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
@@ -308,7 +300,7 @@ def _numbers(value: JsonValue, depth: int = _MAX_DEPTH) -> JsonValue:
 
 def _ids(value: _Object) -> JsonValue:
     """Give the ids of sessions and users among what users put somewhere."""
-    kept = {key: item for key, item in value.items() if _is_safe(["metadata", *_words(key)]) and _is_word(item)}
+    kept = {key: item for key, item in value.items() if is_safe(["metadata", *words_of(key)]) and _is_word(item)}
     return kept or DROPPED
 
 
@@ -335,6 +327,11 @@ def _name(value: JsonValue) -> JsonValue:
     """Give the name of a span or an event, where it is short: names are the same over and over, and no sentences."""
     is_name = isinstance(value, str) and _SPAN_NAME.fullmatch(value) and value.count(" ") < _MOST_WORDS_IN_NAME
     return value if is_name else DROPPED
+
+
+def _event_name(value: JsonValue) -> JsonValue:
+    """Give the name of an event, where it is a word: what has several may be a line of a log."""
+    return value if value == keys.OI_EVENT_FIRST_TOKEN or (isinstance(value, str) and _is_word(value)) else DROPPED
 
 
 def _parsed(text: str) -> JsonValue:

@@ -1,24 +1,28 @@
-"""One call of two recordings: the one that recorded more, completed from the other."""
+"""One call, or one run, of two recordings: the one that recorded more, completed from the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import structs
 
 from pixie_otel.traces.dialects.call_ids import identified, lacks_ids
 from pixie_otel.traces.dialects.plain import answer
-from pixie_otel.traces.repeats import REASONS, Repeat, Rule
-from pixie_otel.traces.spans import LLMSpan
+from pixie_otel.traces.repeats import REASONS, Rule
+from pixie_otel.traces.spans import LLMSpan, ObserveSpan
 
-__all__ = ["answered", "completed", "joined", "richer", "without"]
+__all__ = ["answered", "completed", "ended_as", "joined", "richer", "with_gaps_filled"]
 
 _OWN: Final = frozenset({"trace_id", "span_id", "parent_span_id", "name", "notes", "attributes", "events", "dialects"})
 """What a merged call keeps of the span that counts."""
-_EMPTY: Final[tuple[object, ...]] = (None, (), {})
+_EMPTY: Final[tuple[object, ...]] = (None, (), {}, "")
+_OF_ENDS: Final = ("finish_reasons", "response_id", "response_model")
 _MOST_NOTES: Final = 16
 """Wrappers are nested in each other a few deep; a chain of thousands must not copy its notes at every level."""
+
+
+_SpanT = TypeVar("_SpanT", bound=ObserveSpan)
 
 
 def richer(outer: LLMSpan, inner: LLMSpan) -> tuple[LLMSpan, LLMSpan]:
@@ -40,11 +44,7 @@ def completed(kept: LLMSpan, other: LLMSpan, rule: Rule, inner: LLMSpan | None =
         rule: Why they are the same call.
         inner: Which of the two is nearer to the provider, and so knows best what was used; by default the other one.
     """
-    changes: dict[str, Any] = {
-        name: value
-        for name in LLMSpan.__struct_fields__
-        if name not in _OWN and getattr(kept, name) in _EMPTY and (value := getattr(other, name)) not in _EMPTY
-    }
+    changes = _gaps(kept, other, (name for name in LLMSpan.__struct_fields__ if name not in _OWN))
     # The messages count, not one instrumentation's dump of them.
     for messages, value in (("input_messages", "input"), ("output_messages", "output")):
         if messages in changes:
@@ -70,6 +70,20 @@ def answered(call: LLMSpan, answer: LLMSpan) -> LLMSpan:
     return structs.replace(whole, end_time_unix_nano=end)
 
 
+def ended_as(call: LLMSpan, around: LLMSpan) -> LLMSpan:
+    """Give the last of several calls with how they ended, where only the span around them recorded that.
+
+    Args:
+        call: The call.
+        around: The span.
+    """
+    changes = _gaps(call, around, _OF_ENDS)
+    if not changes:
+        return call
+    note = f"the last call in span {around.span_id} ({around.name}), which alone recorded how it ended"
+    return structs.replace(call, notes=(*call.notes, note)[:_MOST_NOTES], **changes)
+
+
 def joined(call: LLMSpan, others: Iterable[tuple[LLMSpan, Rule]]) -> LLMSpan:
     """Give a call with what recordings of it in other traces know.
 
@@ -82,16 +96,21 @@ def joined(call: LLMSpan, others: Iterable[tuple[LLMSpan, Rule]]) -> LLMSpan:
     return call
 
 
-def without(span: LLMSpan, rule: Rule, counted: LLMSpan | None = None) -> Repeat:
-    """Say of a span that it does not count by itself.
+def with_gaps_filled(kept: _SpanT, other: _SpanT) -> _SpanT:
+    """Give a span with what only the other recording of the same run knows.
 
     Args:
-        span: The span.
-        rule: Why.
-        counted: What counts in its place.
+        kept: The one that counts.
+        other: The other one.
     """
-    known = {} if counted is None else {"counted": counted.span_id, "counted_trace_id": counted.trace_id}
-    return Repeat(rule, span.trace_id, span.span_id, span.name, **known)
+    changes = _gaps(kept, other, (name for name in kept.__struct_fields__ if name not in _OWN))
+    return structs.replace(kept, **changes) if changes else kept
+
+
+def _gaps(kept: ObserveSpan, other: ObserveSpan, names: Iterable[str]) -> dict[str, Any]:
+    return {
+        name: value for name in names if getattr(kept, name) in _EMPTY and (value := getattr(other, name)) not in _EMPTY
+    }
 
 
 def _usage(outer: LLMSpan, inner: LLMSpan) -> dict[str, int]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, Final, TypeVar
-
-from msgspec import structs
+from typing import Final, TypeVar
 
 from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.dialects.values import decoded
+from pixie_otel.traces.merging import with_gaps_filled
 from pixie_otel.traces.nesting import Nesting, nesting_of
 from pixie_otel.traces.repeats import Repeat, Rule
 from pixie_otel.traces.spans import EmbeddingSpan, ObservationKind, ObserveSpan, RetrieverSpan, ToolSpan
@@ -24,7 +23,6 @@ __all__ = ["embeddings", "retrievals", "tool_runs"]
 _BOUNDARIES: Final = frozenset({ObservationKind.LLM, ObservationKind.AGENT})
 _EMPTY: Final[tuple[object, ...]] = (None, (), {}, "")
 _MARKS: Final = frozenset(" -./:")
-_OWN: Final = frozenset({"trace_id", "span_id", "parent_span_id", "name", "notes", "attributes", "events", "dialects"})
 _MOST_LEAVES: Final = 256
 _MOST_OPEN: Final = 64
 
@@ -41,7 +39,7 @@ def tool_runs(roots: Iterable[ObservationNode], repeats: list[Repeat]) -> list[T
     Returns:
         One span a run, by start: the outermost, completed from the one in it.
     """
-    return _merged_beside(_runs(nesting_of(roots, ToolSpan, _BOUNDARIES), _same_tool, repeats), repeats)
+    return _runs(nesting_of(roots, ToolSpan, _BOUNDARIES), _same_tool, _tells_tool, repeats)
 
 
 def embeddings(roots: Iterable[ObservationNode], repeats: list[Repeat]) -> list[EmbeddingSpan]:
@@ -51,7 +49,7 @@ def embeddings(roots: Iterable[ObservationNode], repeats: list[Repeat]) -> list[
         roots: The tops of the trees to search.
         repeats: Takes the spans that are none by themselves.
     """
-    return _runs(nesting_of(roots, EmbeddingSpan, _BOUNDARIES), _same_embedding, repeats)
+    return _runs(nesting_of(roots, EmbeddingSpan, _BOUNDARIES), _same_embedding, _tells_embedding, repeats)
 
 
 def retrievals(roots: Iterable[ObservationNode], repeats: list[Repeat]) -> list[RetrieverSpan]:
@@ -61,16 +59,30 @@ def retrievals(roots: Iterable[ObservationNode], repeats: list[Repeat]) -> list[
         roots: The tops of the trees to search.
         repeats: Takes the spans that are none by themselves.
     """
-    return _runs(nesting_of(roots, RetrieverSpan, _BOUNDARIES), _same_retrieval, repeats)
+    return _runs(nesting_of(roots, RetrieverSpan, _BOUNDARIES), _same_retrieval, _tells_retrieval, repeats)
 
 
-def _runs(nesting: Nesting[_RunT], same: Callable[[_RunT, _RunT], bool], repeats: list[Repeat]) -> list[_RunT]:
+def _runs(
+    nesting: Nesting[_RunT],
+    same: Callable[[_RunT, _RunT], bool],
+    tells: Callable[[_RunT], bool],
+    repeats: list[Repeat],
+) -> list[_RunT]:
+    """Find the runs.
+
+    Args:
+        nesting: The spans.
+        same: Says whether two spans, one in the other, may be the same run.
+        tells: Says whether a span recorded enough for being the same as another beside it.
+        repeats: Takes the spans that are no runs by themselves.
+    """
     spans = nesting.spans
     runs: list[list[_RunT]] = [[] for _ in spans]
     for position in range(len(spans) - 1, -1, -1):
         below = [run for at in nesting.inner[position] for run in runs[at]]
         runs[position] = _resolved(spans[position], below, same, repeats)
-    return sorted((run for position in nesting.outermost for run in runs[position]), key=order)
+    found = sorted((run for position in nesting.outermost for run in runs[position]), key=_by_start)
+    return _merged_beside(found, same, tells, repeats)
 
 
 def _resolved(
@@ -83,55 +95,51 @@ def _resolved(
         return [outer, *below]
     if len(succeeded) > 1:
         # It was really done several times, in batches or anew.
-        repeats.append(Repeat(Rule.SUM, outer.trace_id, outer.span_id, outer.name))
+        repeats.append(Repeat.of(outer, Rule.SUM))
         return below
     inner = (succeeded or alike)[-1]
-    repeats.append(_repeat(Rule.SAME_RUN, inner, outer))
-    return [_completed(outer, inner), *(run for run in below if run is not inner)]
+    repeats.append(Repeat.of(inner, Rule.SAME_RUN, outer))
+    return [with_gaps_filled(outer, inner), *(run for run in below if run is not inner)]
 
 
-def _merged_beside(runs: list[ToolSpan], repeats: list[Repeat]) -> list[ToolSpan]:
+def _merged_beside(
+    runs: list[_RunT], same: Callable[[_RunT, _RunT], bool], tells: Callable[[_RunT], bool], repeats: list[Repeat]
+) -> list[_RunT]:
     """Merge what two instrumentations recorded beside each other; each records a run once."""
     if len({run.scope.name for run in runs}) < 2:
-        return runs
-    kept: list[ToolSpan] = []
+        return sorted(runs, key=order)
+    kept: list[_RunT] = []
     scopes: list[set[str]] = []
     for run in runs:
         near = range(len(kept) - 1, max(-1, len(kept) - 1 - _MOST_OPEN), -1)
-        at = next((at for at in near if run.scope.name not in scopes[at] and _is_within(run, kept[at])), None)
-        if at is None:
+        fitting = [
+            at
+            for at in near
+            if run.scope.name not in scopes[at]
+            and _is_within(run, kept[at])
+            and tells(run)
+            and tells(kept[at])
+            and same(kept[at], run)
+        ]
+        if not fitting:
             kept.append(run)
             scopes.append({run.scope.name})
         else:
-            repeats.append(_repeat(Rule.TWO_INSTRUMENTATIONS, run, kept[at]))
-            kept[at] = _completed(kept[at], run)
+            at = min(fitting, key=lambda at: kept[at].end_time_unix_nano)
+            repeats.append(Repeat.of(run, Rule.TWO_INSTRUMENTATIONS, kept[at]))
+            kept[at] = with_gaps_filled(kept[at], run)
             scopes[at].add(run.scope.name)
-    return kept
+    return sorted(kept, key=order)
 
 
-def _is_within(inner: ToolSpan, outer: ToolSpan) -> bool:
-    """Say whether a run lies within another one's time, and is the same by what both of them say."""
-    is_within = 0 < outer.start_time_unix_nano <= inner.start_time_unix_nano
-    return (
-        is_within
-        and inner.end_time_unix_nano <= outer.end_time_unix_nano
-        and inner.arguments not in _EMPTY
-        and outer.arguments not in _EMPTY
-        and _same_tool(outer, inner)
-    )
+def _by_start(run: ObserveSpan) -> tuple[int, int, str]:
+    return run.start_time_unix_nano, -run.end_time_unix_nano, run.span_id
 
 
-def _repeat(rule: Rule, span: ObserveSpan, counted: ObserveSpan) -> Repeat:
-    return Repeat(rule, span.trace_id, span.span_id, span.name, counted.span_id, counted.trace_id)
-
-
-def _completed(kept: _RunT, other: _RunT) -> _RunT:
-    changes: dict[str, Any] = {
-        name: value
-        for name in kept.__struct_fields__
-        if name not in _OWN and getattr(kept, name) in _EMPTY and (value := getattr(other, name)) not in _EMPTY
-    }
-    return structs.replace(kept, **changes) if changes else kept
+def _is_within(inner: ObserveSpan, outer: ObserveSpan) -> bool:
+    """Say whether a run lies within another one's time."""
+    is_later = 0 < outer.start_time_unix_nano <= inner.start_time_unix_nano
+    return is_later and inner.end_time_unix_nano <= outer.end_time_unix_nano
 
 
 def _same_tool(outer: ToolSpan, inner: ToolSpan) -> bool:
@@ -142,10 +150,22 @@ def _same_tool(outer: ToolSpan, inner: ToolSpan) -> bool:
     return _agree(outer.arguments, inner.arguments)
 
 
+def _tells_tool(run: ToolSpan) -> bool:
+    return run.arguments not in _EMPTY
+
+
+def _tells_embedding(run: EmbeddingSpan) -> bool:
+    return bool(run.texts)
+
+
+def _tells_retrieval(run: RetrieverSpan) -> bool:
+    return bool(run.query and run.documents)
+
+
 def _names_agree(one: str, other: str) -> bool:
     """Say whether two names may be the same tool's: servers and plugins stand before it, behind a mark."""
     short, long = sorted((one, other), key=len)
-    return long == short or (bool(short) and long.endswith(short) and long[-len(short) - 1] in _MARKS)
+    return bool(short) and (long == short or (long.endswith(short) and long[-len(short) - 1] in _MARKS))
 
 
 def _same_embedding(outer: EmbeddingSpan, inner: EmbeddingSpan) -> bool:
@@ -165,16 +185,20 @@ def _agree(ours: JsonValue, theirs: JsonValue) -> bool:
     """Say whether two recordings may be of the same arguments; frameworks wrap them in mappings of their own."""
     if ours in _EMPTY or theirs in _EMPTY or ours == theirs:
         return True
-    return sorted(islice(_leaves(ours), _MOST_LEAVES)) == sorted(islice(_leaves(theirs), _MOST_LEAVES))
+    one, other = (sorted(islice(_leaves(value), _MOST_LEAVES)) for value in (ours, theirs))
+    if [name for name, _ in one] == [name for name, _ in other]:
+        return one == other
+    return sorted(value for _, value in one) == sorted(value for _, value in other)
 
 
-def _leaves(value: JsonValue) -> Iterator[str]:
-    pending: list[JsonValue] = [decoded(value)]
+def _leaves(value: JsonValue) -> Iterator[tuple[str, str]]:
+    """Give the values at the bottom, each with the name that it has there, if any."""
+    pending: list[tuple[str, JsonValue]] = [("", decoded(value))]
     while pending:
-        item = pending.pop()
+        name, item = pending.pop()
         if isinstance(item, dict):
-            pending.extend(item.values())
+            pending.extend(item.items())
         elif isinstance(item, list):
-            pending.extend(item)
+            pending.extend(("", part) for part in item)
         elif item is not None:
-            yield str(item)
+            yield name, str(item)

@@ -7,6 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from pixie_otel.traces.spans import ObserveSpan
+
 __all__ = ["REASONS", "Repeat", "Rule"]
 
 
@@ -52,3 +54,15 @@ class Repeat(Struct, frozen=True):
     name: str
     counted: str | None = None
     counted_trace_id: str | None = None
+
+    @classmethod
+    def of(cls, span: ObserveSpan, rule: Rule, counted: ObserveSpan | None = None) -> Repeat:
+        """Say of a span that it does not count by itself.
+
+        Args:
+            span: The span.
+            rule: Why.
+            counted: What counts in its place.
+        """
+        known = {} if counted is None else {"counted": counted.span_id, "counted_trace_id": counted.trace_id}
+        return cls(rule, span.trace_id, span.span_id, span.name, **known)

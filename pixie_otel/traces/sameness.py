@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from pixie_otel.evaluable import canonical_json
-from pixie_otel.traces.messages import AssistantMessage, Message
+from pixie_otel.traces.messages import AssistantMessage
 from pixie_otel.traces.spans import LLMSpan
 
-__all__ = ["CallFacts", "models_agree", "same_call", "same_question"]
+__all__ = ["CallFacts", "answers_agree", "models_agree", "questions_agree", "same_call", "same_question"]
 
 _SLACK_NANO: Final = 1_000_000
 _SLACK_SHARE: Final = 20
 """What is around a call may end a little earlier: some make their spans when they are told of the end."""
 _UNKNOWN: Final = frozenset(("",))
+_NAMELESS: Final = "unknown_service"
+"""How SDKs begin the names of programs that were given none."""
 _ID_KIND: Final = re.compile(r"[A-Za-z]*")
 
 
@@ -44,6 +46,7 @@ class CallFacts(Struct, frozen=True):
         question: A digest of what the user said last.
         text: A digest of the answer's text.
         tools: A digest of the tools that the answer asks for.
+        service: The program that made the span, where it has a name.
     """
 
     trace_id: str
@@ -60,6 +63,7 @@ class CallFacts(Struct, frozen=True):
     question: bytes | None
     text: bytes | None
     tools: bytes | None
+    service: str | None = None
 
     @classmethod
     def of(cls, span: LLMSpan, scopes: frozenset[str] | None = None) -> CallFacts:
@@ -69,7 +73,6 @@ class CallFacts(Struct, frozen=True):
             span: The call.
             scopes: The scopes of all spans that recorded it, where that is more than this one.
         """
-        asked = [message for message in span.input_messages if message.role == "user"]
         return cls(
             trace_id=span.trace_id,
             span_id=span.span_id,
@@ -82,9 +85,10 @@ class CallFacts(Struct, frozen=True):
             output_tokens=span.output_tokens,
             response_id=span.response_id,
             failed=span.error is not None,
-            question=_digest(asked[-1].text) if asked else None,
-            text=_digest("".join(message.text for message in span.output_messages)),
-            tools=_digest(_tools_asked(span.output_messages)),
+            question=_question(span),
+            text=_text(span),
+            tools=_tools(span),
+            service=_service(span),
         )
 
     @property
@@ -119,6 +123,9 @@ def same_call(outer: CallFacts, inner: CallFacts) -> bool:
     slack = _SLACK_NANO + max(0, outer.end - outer.start) // _SLACK_SHARE
     if inner.end > outer.end + slack or not _may_differ(outer, inner):
         return False
+    if _contradict(((outer.service, inner.service),)):
+        # Two programs may ask the same at the same time; a gateway passes the answer's id on.
+        return False
     used = ((outer.input_tokens, inner.input_tokens), (outer.output_tokens, inner.output_tokens))
     answers = ((outer.text, inner.text), (outer.tools, inner.tools))
     if _contradict(used) or _contradict(answers):
@@ -148,6 +155,26 @@ def models_agree(one: str | None, other: str | None) -> bool:
     return short[0] in short[1]
 
 
+def answers_agree(one: LLMSpan, other: LLMSpan) -> bool | None:
+    """Say whether two spans recorded the same answer; ``None`` where that cannot be told.
+
+    Args:
+        one: A span.
+        other: The other one.
+    """
+    return _told(((_text(one), _text(other)), (_tools(one), _tools(other))))
+
+
+def questions_agree(one: LLMSpan, other: LLMSpan) -> bool | None:
+    """Say whether two spans recorded the same question of the user; ``None`` where that cannot be told.
+
+    Args:
+        one: A span.
+        other: The other one.
+    """
+    return _told(((_question(one), _question(other)),))
+
+
 def same_question(one: LLMSpan, other: LLMSpan) -> bool:
     """Say whether two calls were given the same messages, or whatever was recorded in their place.
 
@@ -168,6 +195,10 @@ def _agree(facts: Iterable[tuple[object, object]]) -> bool:
     return any(ours is not None and ours == theirs for ours, theirs in facts)
 
 
+def _told(facts: Sequence[tuple[object, object]]) -> bool | None:
+    return False if _contradict(facts) else True if _agree(facts) else None
+
+
 def _may_differ(outer: CallFacts, inner: CallFacts) -> bool:
     """Say whether the two can come of two instrumentations."""
     if outer.scopes == inner.scopes == _UNKNOWN:
@@ -180,9 +211,23 @@ def _id_kind(identity: str) -> str:
     return "" if found is None else found.group()
 
 
-def _tools_asked(messages: tuple[Message, ...]) -> str:
-    calls = [call for item in messages if isinstance(item, AssistantMessage) for call in item.tool_calls]
-    return canonical_json([[call.name, call.arguments] for call in calls]) if calls else ""
+def _service(span: LLMSpan) -> str | None:
+    name = span.service_name
+    return None if not name or name.startswith(_NAMELESS) else name
+
+
+def _question(span: LLMSpan) -> bytes | None:
+    asked = [message for message in span.input_messages if message.role == "user"]
+    return _digest(asked[-1].text) if asked else None
+
+
+def _text(span: LLMSpan) -> bytes | None:
+    return _digest("".join(message.text for message in span.output_messages))
+
+
+def _tools(span: LLMSpan) -> bytes | None:
+    calls = [call for item in span.output_messages if isinstance(item, AssistantMessage) for call in item.tool_calls]
+    return _digest(canonical_json([[call.name, call.arguments] for call in calls])) if calls else None
 
 
 def _digest(text: str) -> bytes | None:

@@ -8,6 +8,7 @@ exporters), in wrappers (``trace``, ``result``, ``data``), in lists, with keys i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 import msgspec
@@ -17,6 +18,7 @@ from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.formats import describe_foreign_value
 from pixie_otel.traces.forms import form_of
 from pixie_otel.traces.group import Group
+from pixie_otel.traces.ids import SPAN_ID_BYTES, TRACE_ID_BYTES, canonical_id
 from pixie_otel.traces.lenient import Complain, Notes, camel_key, read_json, shown, silence
 from pixie_otel.traces.opened import first_byte, opened, whole
 
@@ -35,6 +37,9 @@ _RESOURCE_LISTS: Final = ("resourceSpans", "batches", "resourceLogs")
 _METRICS: Final = ("resourceMetrics", "resourceProfiles")
 _OTLP_KEYS: Final = frozenset({*_SCOPE_LISTS, *_LOG_LISTS, *_RESOURCE_LISTS, *_METRICS})
 _MAX_UNWRAPPINGS: Final = 10
+_TEMPO: Final = "a trace of Tempo's"
+_TEMPO_KEYS: Final = ("batches", "trace")
+_ID_BYTES: Final = {"traceId": TRACE_ID_BYTES, "spanId": SPAN_ID_BYTES, "parentSpanId": SPAN_ID_BYTES}
 
 _NULL: Final = b"null"
 _SKETCH_DEPTH: Final = 4
@@ -62,16 +67,18 @@ def groups(data: bytes, complain: Complain) -> list[Group]:
     """
     notes = Notes()
     found: list[Group] = []
-    pending: list[tuple[Raw, int]] = [(whole(data, notes), 0)]
+    pending: list[tuple[Raw, int, bool]] = [(whole(data, notes), 0, False)]
     while pending:
-        raw, unwrappings = pending.pop()
+        raw, unwrappings, is_tempo = pending.pop()
         inside: Sequence[Raw] = ()
         match opened(raw):
             case list() as items:
                 inside = items
             case dict() as members:
                 fields = _fields(members)
+                is_tempo = is_tempo or not fields.keys().isdisjoint(_TEMPO_KEYS)
                 here = list(_groups_in(fields, notes)) or ([] if _OTLP_KEYS.isdisjoint(fields) else [Group()])
+                here = [_of_tempo(group) for group in here] if is_tempo else here
                 here = here or _converted(members, notes) or _bare_span(fields)
                 found += here
                 if not here and unwrappings < _MAX_UNWRAPPINGS:
@@ -81,7 +88,7 @@ def groups(data: bytes, complain: Complain) -> list[Group]:
                     notes("not-otlp", f"{_shown(raw)} beside OTLP is none; it is left out")
             case None:
                 notes("not-otlp", f"{_shown(raw)} beside OTLP is none; it is left out")
-        pending.extend((inner, unwrappings) for inner in reversed(inside))
+        pending.extend((inner, unwrappings, is_tempo) for inner in reversed(inside))
     if found:
         notes.tell(complain)
     return found
@@ -114,6 +121,27 @@ def _groups_in(fields: _Fields, notes: Notes) -> Iterator[Group]:
         yield from _resource(fields, notes)
     elif "spans" in fields and ("scope" in fields or "instrumentationLibrary" in fields):
         yield from _scope(_NULL, fields, "spans", notes)
+
+
+def _of_tempo(group: Group) -> Group:
+    """Give records of Tempo's, whose ids are base64 as protobuf's own JSON has bytes, with ids in hex."""
+    return replace(group, records=tuple(_with_hex_ids(record) for record in group.records), form=_TEMPO)
+
+
+def _with_hex_ids(record: bytes) -> bytes:
+    members = opened(Raw(record))
+    if not isinstance(members, dict):
+        return record
+    found: dict[str, Raw] = {}
+    for key, size in _ID_BYTES.items():
+        written = read_json(bytes(members[key]), silence) if key in members else None
+        identity = canonical_id(written, size) if isinstance(written, str) else None
+        if identity and identity != written:
+            found[key] = Raw(msgspec.json.encode(identity))
+    links = opened(members["links"]) if "links" in members else None
+    if isinstance(links, list):
+        found["links"] = Raw(msgspec.json.encode([Raw(_with_hex_ids(bytes(link))) for link in links]))
+    return msgspec.json.encode(members | found) if found else record
 
 
 def _converted(members: dict[str, Raw], notes: Notes) -> list[Group]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from msgspec import Struct
 
-from pixie_otel.traces.histories import State, states_after, states_before
+from pixie_otel.traces.histories import History, State, history_of
 from pixie_otel.traces.repeats import Repeat
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.spans import LLMSpan
@@ -84,8 +85,8 @@ def facts_of(trace: Trace) -> Facts:
     Args:
         trace: The trace, with everything that other traces tell of it.
     """
-    calls = trace.llm_calls
-    answered = [_Answered(state, call.end_time_unix_nano) for call in calls for state in states_after(call)]
+    told = [(call, history_of(call)) for call in trace.llm_calls]
+    answered = [_Answered(state, call.end_time_unix_nano) for call, history in told for state in history.after]
     own = {item.state.digest for item in answered}
     repeats = [
         repeat for repeat in trace.foreign_repeats if trace.counts_elsewhere and repeat.trace_id == trace.trace_id
@@ -96,22 +97,17 @@ def facts_of(trace: Trace) -> Facts:
         session_id=trace.session_id,
         user_id=trace.user_id,
         answered=tuple(answered),
-        asked=tuple(_asked(calls, own)),
+        asked=tuple(_asked(told, own)),
         repeats=tuple(repeats),
         problems=tuple(problem for problem in trace.problems if repeats and problem.kind == _DOUBLED),
     )
 
 
-def _asked(calls: Iterable[LLMSpan], own: set[bytes]) -> Iterator[_Asked]:
+def _asked(told: Iterable[tuple[LLMSpan, History]], own: set[bytes]) -> Iterator[_Asked]:
     seen: set[tuple[State, ...]] = set()
-    for call in calls:
-        states: list[State] = []
-        for state in states_before(call):
-            if state.digest in own:
-                # Up to here it goes on from its own trace.
-                break
-            states.append(state)
-        known = tuple(states)
+    for call, history in told:
+        # Up to an answer of its own trace, it goes on from that.
+        known = tuple(takewhile(lambda state: state.digest not in own, history.before))
         if known and known not in seen:
             seen.add(known)
             yield _Asked(call.start_time_unix_nano, known)
@@ -197,10 +193,8 @@ class _Stitching:
             for answered in facts.answered:
                 if answered.state.digest in wanted:
                     known[answered.state.digest].append((number, answered))
-        order = sorted(
-            (asked.start, number, asked) for number, facts in enumerate(self.traces) for asked in facts.asked
-        )
-        for _, number, asked in order:
+        later = [(number, asked) for number, facts in enumerate(self.traces) for asked in facts.asked]
+        for number, asked in sorted(later, key=lambda item: item[1].start):
             self._go_on(number, asked, known)
 
     def _go_on(self, number: int, asked: _Asked, known: dict[bytes, list[tuple[int, _Answered]]]) -> None:
@@ -229,15 +223,16 @@ class _Stitching:
     ) -> dict[int, int]:
         """Give the conversations that a call may go on with, each with the first trace that has the history."""
         fitting = [
-            (other, answered.state.ids)
+            (other, answered.state)
             for other, answered in alike
             if answered.end <= start
             and self._may_be_one(other, number)
             and not (state.ids and answered.state.ids and state.ids != answered.state.ids)
         ]
-        # The ids of tool calls, where both have them, tell conversations with the same words apart.
-        exact = [other for other, ids in fitting if state.ids and ids == state.ids]
-        return {self.head(other): other for other in reversed(exact or [other for other, _ in fitting])}
+        # The ids of tool calls, where both have them, and the prompts tell conversations with the same words apart.
+        fitting = [found for found in fitting if state.ids and found[1].ids == state.ids] or fitting
+        fitting = [found for found in fitting if found[1].prompts == state.prompts] or fitting
+        return {self.head(other): other for other, _ in reversed(fitting)}
 
     def _doubt(self, number: int, why: str) -> None:
         if self.traces[number].session_id is None:

@@ -13,6 +13,7 @@ __all__ = ["InputStore", "SalvageStore", "Store"]
 _LINES_A_MARK: Final = 256
 _BYTES_A_MARK: Final = 1024 * 1024
 _NUMBER_BYTES: Final = 8
+_HEAD_BYTES: Final = 2 * _NUMBER_BYTES
 
 
 class Store(Protocol):
@@ -67,7 +68,7 @@ class InputStore:
 
 
 class SalvageStore:
-    """Records brought into the common form, each behind the number of the line that it came from.
+    """Records brought into the common form, each behind the numbers of its line and of the list that it stood in.
 
     Args:
         spool: Where they are kept.
@@ -76,17 +77,18 @@ class SalvageStore:
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
 
-    def put(self, number: int, data: bytes) -> int:
+    def put(self, number: int, data: bytes, batch: int = 0) -> int:
         """Keep a record.
 
         Args:
             number: The line that it came from.
             data: Its JSON.
+            batch: The list of records that it stood in, by a number of its own.
 
         Returns:
             The offset at which it can be read again.
         """
-        self._spool.append(number.to_bytes(_NUMBER_BYTES) + data)
+        self._spool.append(number.to_bytes(_NUMBER_BYTES) + batch.to_bytes(_NUMBER_BYTES) + data)
         return self._spool.size - len(data)
 
     def pread(self, offset: int, length: int) -> bytes:
@@ -95,5 +97,9 @@ class SalvageStore:
 
     def line_of(self, offset: int) -> int | None:
         """Give the number of the line that the record at an offset came from."""
-        data = self._spool.read_at(offset - _NUMBER_BYTES, _NUMBER_BYTES)
+        data = self._spool.read_at(offset - _HEAD_BYTES, _NUMBER_BYTES)
         return int.from_bytes(data) if data else None
+
+    def batch_of(self, offset: int) -> int:
+        """Give the number of the list that the record at an offset stood in."""
+        return int.from_bytes(self._spool.read_at(offset - _NUMBER_BYTES, _NUMBER_BYTES))

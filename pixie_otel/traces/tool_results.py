@@ -34,6 +34,8 @@ def asked_tools(calls: Iterable[LLMSpan]) -> list[list[ToolCall]]:
         The tool calls of each model call. A result whose text is JSON is decoded.
     """
     all_asked = [(call, _asked(call)) for call in calls]
+    if not any(asked for _, asked in all_asked):
+        return [asked for _, asked in all_asked]
     readers = sorted((call for call, _ in all_asked), key=_start)
     by_id = _results_by_id(readers, Counter(tool.id for _, asked in all_asked for tool in asked))
     return [_with_results(call, asked, readers, by_id) for call, asked in all_asked]

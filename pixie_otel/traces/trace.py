@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 from pixie_otel.traces.calls import CallCount, count_calls
 from pixie_otel.traces.integrity import trace_problems
@@ -16,6 +16,7 @@ from pixie_otel.traces.recorded_runs import embeddings, retrievals, tool_runs
 from pixie_otel.traces.repeats import Repeat, Rule
 from pixie_otel.traces.report import Problem
 from pixie_otel.traces.spans import EmbeddingSpan, LLMSpan, ObservationKind, ObserveSpan, RetrieverSpan, ToolSpan
+from pixie_otel.traces.sums import QUANTITIES, left_over
 from pixie_otel.traces.tree import ObservationNode, link, nodes, order, ordered
 
 __all__ = ["Trace", "Usage"]
@@ -217,6 +218,12 @@ class Trace(Sequence[ObservationNode]):
         return self._counts_elsewhere
 
     @property
+    def counted_in(self) -> str | None:
+        """The id of the trace in which the model call counts that this one only records again, where it does."""
+        own = (repeat for repeat in self._foreign if repeat.trace_id == self.trace_id)
+        return next((repeat.counted_trace_id for repeat in own), None) if self._counts_elsewhere else None
+
+    @property
     def foreign_repeats(self) -> tuple[Repeat, ...]:
         """What this trace and another one both recorded, and in which of them it counts."""
         return tuple(self._foreign)
@@ -270,16 +277,25 @@ class Trace(Sequence[ObservationNode]):
 
     @cached_property
     def usage(self) -> Usage:
-        """What the real model calls used together."""
-        calls = self.llm_calls
-        inputs = [call.input_tokens for call in calls if call.input_tokens is not None]
-        outputs = [call.output_tokens for call in calls if call.output_tokens is not None]
-        costs = [call.cost for call in calls if call.cost is not None]
-        return Usage(
-            input_tokens=sum(inputs) if inputs else None,
-            output_tokens=sum(outputs) if outputs else None,
-            cost=sum(costs) if costs else None,
-        )
+        """What the real model calls used together, also where only a span around several of them recorded it."""
+        calls, sums = self.llm_calls, self.call_count.sums
+        totals: dict[str, Any] = {}
+        for quantity in QUANTITIES:
+            known = [value for call in calls if (value := getattr(call, quantity)) is not None]
+            known += left_over(sums, calls, quantity) if sums else ()
+            totals[quantity] = sum(known) if known else None
+        return Usage(**totals)
+
+    @property
+    def calls_without_tokens(self) -> list[LLMSpan]:
+        """The model calls of which nobody recorded tokens, a span around several of them neither."""
+        sums = [one for one in self.call_count.sums if (one.input_tokens, one.output_tokens) != (None, None)]
+        known = {span_id for one in sums for span_id in one.call_ids}
+        return [
+            call
+            for call in self.llm_calls
+            if call.input_tokens is None and call.output_tokens is None and call.span_id not in known
+        ]
 
     @cached_property
     def has_content(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import stat
 import sys
 from pathlib import Path
@@ -37,8 +38,9 @@ def test_merges_files_of_any_form(pixie: Pixie, folder: Path) -> None:
 
     assert done.code == 0
     assert "Wrote 2 traces with 3 spans" in done.err
-    assert "a Jaeger JSON export in " in done.err
-    assert "OTLP protobuf in " in done.err
+    said = " ".join(done.err.split())
+    assert "jaeger.json: converted from a Jaeger JSON export" in said
+    assert "export.pb: converted from OTLP protobuf" in said
 
 
 def test_writes_to_stdout(pixie: Pixie, traces: Path, folder: Path) -> None:
@@ -53,7 +55,7 @@ def test_writes_to_stdout(pixie: Pixie, traces: Path, folder: Path) -> None:
 def test_a_reader_that_has_seen_enough(
     pixie: Pixie, traces: Path, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
-    """A pipe that is closed is no error."""
+    """A pipe that is closed is no error, and nothing is said of what nobody wanted."""
 
     class Closed(io.BytesIO):
         def write(self, _data: object) -> int:
@@ -61,7 +63,10 @@ def test_a_reader_that_has_seen_enough(
 
     with (folder / "nowhere").open("w", encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stdout", _WithBuffer(stream, Closed()))
-        assert pixie("convert", traces, "-o", "-").code == 0
+        done = pixie("convert", traces, "-o", "-")
+
+    assert done.code == 0
+    assert not done.err
 
 
 class _WithBuffer:
@@ -126,7 +131,7 @@ def test_says_what_was_left_out(pixie: Pixie, folder: Path) -> None:
     assert (
         "Left out: 1 span that cannot be read; 1 span that stood there twice; 1 log record of no trace; metrics of 2 "
         "resources."
-    ) in done.err
+    ) in " ".join(done.err.split())
 
 
 class TestSplitting:
@@ -219,6 +224,14 @@ class TestChoice:
         assert "no trace was found in " in done.err
         assert "empty.jsonl:1: this JSON holds no OTLP" in done.err
 
+    def test_a_file_of_logs_alone_is_said(self, pixie: Pixie, folder: Path) -> None:
+        """Its spans are in another file."""
+        log = {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"traceId": "a" * 32, "body": {"stringValue": "x"}}]}]}]}
+        done = pixie("convert", write(folder / "logs.jsonl", json.dumps(log) + "\n"), "-o", "out.jsonl")
+
+        assert done.code == 3
+        assert "1 log record and no span; give the file with the spans as well" in done.err
+
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -230,6 +243,7 @@ class TestChoice:
         (("traces.jsonl", "-o", "x", "--split-by", "session"), "--split-by is 'session'"),
         (("traces.jsonl", "-o", "traces.jsonl", "--split-by", "trace"), "this is no folder"),
         (("traces.jsonl", "-o", "."), "this is a folder"),
+        (("traces.jsonl", "-o", os.devnull, "--force"), "this is no regular file"),
         (("traces.jsonl", "-o", "nowhere/out.jsonl"), "there is no folder nowhere"),
         (("traces.jsonl", "-o", "x", "--limit", "0"), "--limit is 0"),
         (("traces.jsonl", "-o", "x", "--max-line-bytes", "0"), "--max-line-bytes is 0"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from command_calls import Pixie
-from otlp_lines import agent, chat, line, span, write
+from foreign_forms import jaeger
+from otlp_lines import agent, batch, chat, line, span, write
 
 BARE = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 1, "session.id": "s"}
 
@@ -98,3 +99,12 @@ def test_lists_kinds(pixie: Pixie) -> None:
     assert "torn-line (error)" in pixie("doctor", "--kinds").out
     kinds = json.loads(pixie("doctor", "--kinds", "--json").out)["kinds"]
     assert {"kind", "weight", "title", "fix"} == kinds[0].keys()
+
+
+def test_says_what_was_converted(pixie: Pixie, folder: Path) -> None:
+    """On stderr, as other commands do."""
+    (folder / "a.json").write_bytes(jaeger([batch(agent(1))]))
+    done = pixie("doctor", "a.json")
+
+    assert done.code == 0
+    assert done.err == "a.json: converted from a Jaeger JSON export\n"

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from command_calls import Pixie
-from otlp_lines import agent, chat, line, write
+from foreign_forms import jaeger
+from otlp_lines import agent, batch, chat, line, write
 
 from pixie_otel.cli.main import main
 from pixie_otel.runs.interrupted import Terminated
@@ -70,6 +71,14 @@ class TestExitCodes:
 
         assert done.code == 4
         assert "2 skipped" in done.out
+
+
+def test_says_what_was_converted(pixie: Pixie, folder: Path) -> None:
+    """On stderr, beside the report; not where the verdict alone is wanted."""
+    (folder / "a.json").write_bytes(jaeger([batch(agent(1), chat(2, parent=1))]))
+
+    assert "a.json: converted from a Jaeger JSON export" in pixie("eval", "a.json").err.splitlines()
+    assert "converted" not in pixie("eval", "a.json", "--quiet").err
 
 
 class TestSelection:

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 from command_calls import Pixie
-from otlp_lines import agent, chat, line, write
+from foreign_forms import jaeger
+from otlp_lines import agent, batch, chat, line, write
 
 
 def test_shows_trees(pixie: Pixie, traces: Path) -> None:
@@ -69,6 +70,16 @@ def test_says_what_was_wrong(pixie: Pixie, folder: Path) -> None:
     assert "Trace " in done.out
     assert "Problems with the input" in done.err
     assert "torn.jsonl:2" in done.err
+
+
+def test_says_what_was_converted(pixie: Pixie, folder: Path) -> None:
+    """Once a form, on stderr."""
+    for name in ("a.json", "b.json"):
+        (folder / name).write_bytes(jaeger([batch(agent(1))]))
+    done = pixie("show", "a.json", "b.json")
+
+    assert done.code == 0
+    assert done.err == "a.json and 1 more: converted from a Jaeger JSON export\n"
 
 
 def test_strict_ends_at_the_first_problem(pixie: Pixie, folder: Path) -> None:

@@ -70,6 +70,15 @@ def test_a_call_that_two_traces_record_counts_once() -> None:
     assert kinds(bare) == ["doubled-call"]
 
 
+def test_two_traces_of_one_moment_record_a_call() -> None:
+    """As in a file, it counts once, whichever of them comes first."""
+    for first, second in ((1, 2), (2, 1)):
+        full = sdk_span(FULL, trace=first, number=1, end_time=1_764_500_000_009_000_000)
+        found = traces([record(encode(full)), record(encode(sdk_span(BARE, trace=second, number=2)))])
+
+        assert [len(found[f"{trace:032x}"].llm_calls) for trace in (first, second)] == [1, 0]
+
+
 def test_the_same_span_twice() -> None:
     """It counts once, and another one with its id is kept, however they come."""
     same = record(encode(sdk_span(number=1)))

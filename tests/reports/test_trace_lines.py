@@ -98,12 +98,9 @@ def test_a_call_of_another_trace_names_it(tmp_path: Path) -> None:
     """On both sides."""
     wrapper = line(chat(1, trace=1, ms=20, name="ChatOpenAI"), scope="langchain")
     inner = line(chat(2, trace=2, ms=10, name="ChatCompletion"), scope="openai")
-    shown = [
-        line
-        for trace in read_traces(write(tmp_path / "traces.jsonl", wrapper, inner))
-        for line in trace_lines(trace, None, Style(), verbose=True)
-        if line.startswith(("= ", "! "))
-    ]
+    first, second = read_traces(write(tmp_path / "traces.jsonl", wrapper, inner))
+    lines = [line for trace in (first, second) for line in trace_lines(trace, None, Style(), verbose=True)]
+    shown = [line for line in lines if line.startswith(("= ", "! "))]
     why = "two instrumentations recorded the same call beside each other"
 
     assert shown == [
@@ -111,3 +108,19 @@ def test_a_call_of_another_trace_names_it(tmp_path: Path) -> None:
         f"= two-instrumentations: ChatCompletion {2:016x} counts as {1:016x} of trace {1:032x}: {why}",
         f"! doubled-call: its one model call is a call of trace {1:032x}, and counts there: {why}",
     ]
+    assert "1 span · 0 LLM calls · its one counts in another trace" in list(trace_lines(second, None, Style()))[1]
+
+
+def test_what_does_not_count_stands_in_the_order_of_the_tree(tmp_path: Path) -> None:
+    """Not in that of the ids."""
+    spans = [
+        made
+        for first, second, start in ((4, 9, 10), (2, 8, 40))
+        for made in (
+            chat(first, parent=1, start_ms=start, ms=20, name=f"outer {first}"),
+            chat(second, parent=first, start_ms=start + 1, ms=10, name=f"inner {second}"),
+        )
+    ]
+    shown = trace_lines(read(tmp_path, agent(1, start_ms=0, ms=99), *spans), None, Style(), verbose=True)
+
+    assert [line.split()[2:4] for line in shown if line.startswith("= ")] == [["inner", "9"], ["inner", "8"]]

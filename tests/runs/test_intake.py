@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from doubled_calls import LANGCHAIN, OPENAI
 from otlp_lines import agent, line, span, write
 
 from pixie_otel.errors import InputError
@@ -75,3 +76,28 @@ def test_nothing_to_judge_is_explained(tmp_path: Path, content: str, message: st
     """Where there is no case, the error says what there was instead."""
     with pytest.raises(InputError, match=message):
         intake(write(tmp_path / "t.jsonl", content)).cases()
+
+
+def test_a_call_that_counts_in_another_trace_is_no_case_of_its_own(tmp_path: Path) -> None:
+    """Whatever is judged; with all traces asked for it is judged, and says where its call counts."""
+    outer = line(span(1, trace=1, ms=50, name="ChatOpenAI", attributes=LANGCHAIN), scope="langchain")
+    path = write(tmp_path / "t.jsonl", outer, line(span(2, trace=2, ms=40, attributes=OPENAI), scope="openai"))
+    for selector in ("root", "last_llm_call", "llm_calls"):
+        taken = intake(path)
+        taken.selector = parse_selector(selector)
+
+        (case,) = taken.cases()
+        assert case.trace_id == f"{1:032x}"
+        assert taken.counts.to_json() | {"read": 2, "judged": 1, "counted_elsewhere": 1} == taken.counts.to_json()
+    taken = intake(path)
+    taken.include_empty, taken.selector = True, parse_selector("last_llm_call")
+    _, double = taken.cases()
+    assert double.failure is not None
+    said = f"no LLM call of its own: its one is a call of trace {1:032x}, and counts there"
+    assert said in double.failure.message
+    explained = "\n".join(parse_selector("last_llm_call").explain(list(TraceReader(path))[1]).splitlines())
+    assert f"its one is a call of trace {1:032x}, and counts there" in explained
+    taken = intake(path)
+    taken.filter = TraceFilter.parse(trace_ids=[f"{2:032x}"])
+    with pytest.raises(InputError, match=r"1 that only record again a call of another trace \(judge them with --all\)"):
+        taken.cases()

@@ -106,6 +106,7 @@ def test_another_model_with_other_tokens_is_another_call() -> None:
         wrapper(**big), within("00000000000000c1", request_model="small", input_tokens=100, output_tokens=9)
     ) == ["b0"]
     assert ids(wrapper(**big), within("00000000000000c1")) == ["b0"]
+    assert ids(wrapper(request_model="big"), within("00000000000000c1", request_model="small")) == ["b0"]
 
 
 def test_helpers_marked_as_models() -> None:
@@ -236,6 +237,16 @@ def test_what_a_tool_of_a_call_asks_is_another_call() -> None:
     assert sorted(ids(outer, run, inner)) == ["b0", "d0"]
 
 
+def test_what_a_tool_asks_within_what_two_spans_recorded_is_another_call() -> None:
+    """Also where the one of them that the tool is not in recorded the content."""
+    outer = beside("00000000000000b0", "langchain", 0, 10, answers=(), input_messages=())
+    own = beside("00000000000000c1", "provider", 1, 9, parent=outer.span_id)
+    run = tool("00000000000000c0", "ask", parent=outer.span_id)
+    inner = beside("00000000000000d0", "openai", 2, 8, parent=run.span_id)
+
+    assert sorted(ids(outer, own, run, inner)) == ["c1", "d0"]
+
+
 def test_a_failed_call_of_two_instrumentations() -> None:
     """Both failed, with the same model, and that is all that is known of it."""
     outer = beside("00000000000000b0", "traceloop", 0, 10, answers=(), error=BROKE, input_tokens=None)
@@ -292,6 +303,10 @@ def test_a_step_that_failed_after_another_is_no_attempt() -> None:
 
         assert [(call.span_id[-2:], call.error) for call in found] == [("c1", None), ("c2", BROKE)]
         assert rules(around, first, second) == [("b0", Rule.SUM, None)]
+    # What failed after the last attempt was no call.
+    assert rules(wrapper(error=BROKE, output_messages=()), structs.replace(first, error=BROKE), within("c2")) == [
+        ("b0", Rule.SUM, None)
+    ]
 
 
 def test_a_second_request_that_was_given_up() -> None:

@@ -13,9 +13,9 @@ from pixie_otel.traces.wire import decode_log
 
 
 def record(name: str, time: int, seen: int = 0, line: int = 1) -> LogRecord:
-    """Make a log record that was written in a line."""
+    """Make a log record that was written in a line, which has one list of them."""
     data = compact({"eventName": name, "timeUnixNano": str(time), "observedTimeUnixNano": str(seen)})
-    return LogRecord(decode_log(data), data, ("a.jsonl", line))
+    return LogRecord(decode_log(data), data, line)
 
 
 def names(*records: LogRecord) -> list[str]:
@@ -44,7 +44,7 @@ def test_a_line_that_was_delivered_twice_counts_once() -> None:
     again = [record("b", 1, line=2), record("a", 1, line=2)]
 
     assert names(*first, *again) == ["b", "a", "b"]
-    assert names(*first, *first) == names(*first, *[item._replace(batch=("b.jsonl", 1)) for item in first]) * 2
+    assert names(*first, *first) == names(*first, *[item._replace(batch=3) for item in first]) * 2
     assert names(record("a", 1, line=1), record("b", 1, line=2)) == ["a", "b"]
 
 
@@ -57,7 +57,7 @@ def test_lines_in_any_order_give_the_same(written: list[tuple[str, int, int]], r
     batches = list(lines.values())
     expected = names(*(item for batch in batches for item in batch))
     random.shuffle(batches)
-    renumbered = [item._replace(batch=("z.jsonl", number)) for number, batch in enumerate(batches) for item in batch]
+    renumbered = [item._replace(batch=number) for number, batch in enumerate(batches) for item in batch]
 
     assert names(*renumbered) == expected
 

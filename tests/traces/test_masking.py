@@ -125,6 +125,10 @@ def kept(**values: object) -> dict[str, Any]:
         ("gen_ai__request__temperature", 0.5),
         ("stream", True),
         ("usage_details", '{"input":14,"details":{"cached":2}}'),
+        ("a_key__that__nobody__knows", 5),
+        ("service__version", "1.2"),
+        ("exception__type", "ValueError"),
+        ("user__id", "u-1"),
         ("langsmith__metadata__thread_id", "t-1"),
         ("llm__invocation_parameters", '{"temperature":0.5,"model":"gpt-4o-mini"}'),
     ],
@@ -150,6 +154,15 @@ def test_what_is_no_content_stays(key: str, value: object) -> None:
         ("output__value", '[{"name":"Ada"},"Paris"]'),
         ("traceloop__entity__input", '{"args":["Paris"],"kwargs":{}}'),
         ("output__value", "{" * 100),
+        ("patient__status", "HIV-positive"),
+        ("order__id", "4111-1111"),
+        ("user__role", "oncologist"),
+        ("home__address", "12-Main-St"),
+        ("code", "s3cret"),
+        ("http__request__header__x-role", "oncologist"),
+        ("mlflow__traceTag__status", "fired"),
+        ("order", '{"type":"object","id":"4111-1111","status":"cancelled"}'),
+        ("orders", ["4111-1111"]),
     ],
 )
 def test_what_may_be_content_goes(key: str, value: object) -> None:
@@ -273,6 +286,28 @@ def test_log_records() -> None:
     assert masked_log({"body": {"stringValue": "Paris"}})["body"] == {"stringValue": DROPPED}
 
 
+@pytest.mark.parametrize("name", ["gen_ai.content.prompt", "exception", "First Token Stream Event"])
+def test_names_of_events_stay_where_they_are_names(name: str) -> None:
+    """Conventions call them by a word, but for one."""
+    assert masked_span({"events": [{"name": name}]})["events"] == [{"name": name}]
+
+
+def test_names_of_events_that_are_lines_of_a_log_go() -> None:
+    """And so do fields that hold something else than they should."""
+    masked = masked_span(
+        {
+            "events": [{"name": "Ada likes Paris", "droppedAttributesCount": "Paris"}],
+            "flags": "likes Paris",
+            "thingsCount": "Paris",
+        }
+    )
+
+    assert masked["events"] == [{"name": DROPPED}]
+    assert "Paris" not in json.dumps(masked)
+    assert "Paris" not in json.dumps(masked_log({"eventName": "Ada likes Paris", "severityText": "to Paris"}))
+    assert "Paris" not in json.dumps(masked_object({"name": {"a": "Paris"}, "version": "Paris?"}))
+
+
 def test_resources_and_scopes_keep_their_names() -> None:
     """And neither commands nor paths."""
     found = masked_object(
@@ -283,7 +318,8 @@ def test_resources_and_scopes_keep_their_names() -> None:
 
 
 def test_masking_twice_changes_nothing() -> None:
-    """Nothing is left to take out."""
+    """Nothing is left to take out, and nothing to clean."""
     once = convert(line(agent(1), chat(2, parent=1)), drops_content=True).data
+    assert convert(once).data == once
 
     assert convert(once, drops_content=True).data == once

@@ -157,6 +157,26 @@ class TestForms:
         assert (encoded == len(found.traces)) if form == "base64 ids" else not encoded
 
 
+@pytest.mark.parametrize("key", ["resourceLogs", "scopeLogs"])
+def test_a_log_record_of_two_lists_counts_once(key: str) -> None:
+    """Whether they are on one line, as when a collector joins what it was given twice, or on two."""
+    record = {"traceId": f"{1:032x}", "spanId": f"{1:016x}", "timeUnixNano": "5", "eventName": "a"}
+
+    def events(*lists: list[Any]) -> int:
+        entries = [{"scope": {}, "logRecords": records} for records in lists]
+        resources = [{"scopeLogs": entries}] if key == "scopeLogs" else [{"scopeLogs": [entry]} for entry in entries]
+        on_one, on_many = [{"resourceLogs": resources}], [{"resourceLogs": [resource]} for resource in resources]
+        found = {
+            len(read(line(span(1)), plain(documents)).traces[0].spans[0].events) for documents in (on_one, on_many)
+        }
+        (number,) = found
+        return number
+
+    assert events([record], [record]) == 1
+    assert events([record, record]) == 2
+    assert events([record, record], [record]) == 2
+
+
 class TestReader:
     """The reader and its report."""
 

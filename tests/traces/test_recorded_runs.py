@@ -71,11 +71,20 @@ def test_ways_of_writing_the_same_run(name: str, arguments: JsonValue) -> None:
     outer = tool(OUTER, "get_weather", arguments={"city": "Paris", "unit": "celsius"})
 
     assert runs(outer, tool(INNER, name, parent=OUTER, arguments=arguments)) == (["b0"], [Rule.SAME_RUN])
+    # Either of them may be the one that knows less.
+    outer = tool(OUTER, name, arguments=arguments)
+    inner = tool(INNER, "get_weather", parent=OUTER, arguments={"city": "Paris", "unit": "celsius"})
+    assert runs(outer, inner) == (["b0"], [Rule.SAME_RUN])
 
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("get_weather", {"city": "London"}), ("get_forecast", {"city": "Paris"}), ("forget_weather", {"city": "Paris"})],
+    [
+        ("get_weather", {"city": "London"}),
+        ("get_forecast", {"city": "Paris"}),
+        ("forget_weather", {"city": "Paris"}),
+        ("P-set_weather", {"city": "Paris"}),
+    ],
 )
 def test_a_tool_that_runs_another(name: str, arguments: JsonValue) -> None:
     """Another tool, or the same with other arguments, is another run."""
@@ -123,6 +132,8 @@ def test_the_id_of_the_call_decides() -> None:
         ["b0"],
         [Rule.SAME_RUN],
     )
+    other = tool(INNER, "get_weather", parent=OUTER, tool_call_id="call_2", arguments={"x": 1})
+    assert runs(tool(OUTER, "get_weather", tool_call_id="call_1", arguments="Paris"), other) == (["b0", "c0"], [])
 
 
 def timed(span_id: str, scope: str, start: int, end: int, arguments: JsonValue = "Paris") -> ToolSpan:
@@ -150,9 +161,10 @@ def test_an_embedding_within_its_public_method() -> None:
     """Instrumentations record both, and the inner one knows the texts."""
     trace = Trace.from_spans([agent(), embedding(OUTER, model="m"), embedding(INNER, OUTER, texts=("a", "b"))])
 
-    (found,) = trace.embedding_spans
-    assert (found.span_id, found.model, found.texts) == (OUTER, "m", ("a", "b"))
+    (only,) = trace.embedding_spans
+    assert (only.span_id, only.model, only.texts) == (OUTER, "m", ("a", "b"))
     assert [repeat.rule for repeat in trace.repeats] == [Rule.SAME_RUN]
+    assert found(embedding(OUTER, texts=("a", "b")), embedding(INNER, OUTER, model="m")) == ["b0"]
 
 
 def test_embeddings_of_their_own() -> None:
@@ -176,6 +188,9 @@ def test_a_retriever_within_a_retriever() -> None:
 
         (only,) = trace.retriever_spans
         assert [document.content for document in only.documents] == ["a", "b"]
+    for outer_query, inner_query in (("?", None), (None, "?"), ("?", "?")):
+        spans = [retrieval(OUTER, ROOT_ID, query=outer_query), retrieval(INNER, OUTER, query=inner_query)]
+        assert [span.query for span in Trace.from_spans([agent(), *spans]).retriever_spans] == ["?"]
 
 
 def test_retrievals_of_their_own() -> None:
@@ -199,3 +214,59 @@ def test_arguments_of_any_size_cost_little() -> None:
         ["b0"],
         [Rule.SAME_RUN],
     )
+
+
+def test_arguments_by_name_are_the_same_only_under_the_same_names() -> None:
+    """What a tool passes on to itself with its arguments swapped is another run; by position there are no names."""
+    outer = tool(OUTER, "move", arguments={"from": "a", "to": "b"})
+
+    assert runs(outer, tool(INNER, "move", parent=OUTER, arguments={"from": "b", "to": "a"})) == (["b0", "c0"], [])
+    for arguments in ({"args": ["a", "b"]}, {"kwargs": {"to": "b", "from": "a"}}, ["b", "a"]):
+        inner = tool(INNER, "move", parent=OUTER, arguments=arguments)
+        assert runs(outer, inner) == (["b0"], [Rule.SAME_RUN]), arguments
+
+
+def test_tools_without_names_are_their_own() -> None:
+    """Nothing says that they are the same."""
+    assert runs(tool(OUTER, ""), tool(INNER, "", parent=OUTER)) == (["b0", "c0"], [])
+    same = {"tool_call_id": "call_1"}
+    assert runs(tool(OUTER, "", **same), tool(INNER, "", parent=OUTER, **same)) == (["b0"], [Rule.SAME_RUN])
+
+
+def test_equal_runs_at_the_same_time_stay_two() -> None:
+    """Each instrumentation records each of them once."""
+    outer = [timed(OUTER, "framework", 100, 200), timed("00000000000000b1", "framework", 130, 210)]
+    inner = [timed(INNER, "mcp", 131, 195), timed(SECOND, "mcp", 132, 209)]
+
+    assert runs(*outer, *inner)[0] == ["b0", "b1"]
+    assert runs(*outer, *inner, timed("00000000000000d0", "mcp", 133, 150))[0] == ["b0", "b1", "d0"]
+
+
+def moment(scope: str, start: int, end: int) -> dict[str, object]:
+    """Give the instrumentation and the times of a span."""
+    return {"scope": Scope(scope), "start_time_unix_nano": start, "end_time_unix_nano": end}
+
+
+def test_embeddings_and_retrievals_beside_each_other() -> None:
+    """A framework's and the provider's recording of the same texts, or of the same query with the same documents."""
+    first, second, again = moment("framework", 100, 200), moment("provider", 110, 190), moment("framework", 110, 190)
+    assert found(embedding(OUTER, texts=("a",), **first), embedding(INNER, texts=("a",), **second)) == ["b0"]
+    for other in (
+        embedding(INNER, texts=("a",), **again),
+        embedding(INNER, texts=("b",), **second),
+        embedding(INNER, **second),
+        embedding(INNER, texts=("a",), **moment("provider", 110, 210)),
+        embedding(INNER, texts=("a",), **moment("provider", 210, 220)),
+    ):
+        assert found(embedding(OUTER, texts=("a",), **first), other) == ["b0", "c0"]
+    assert found(embedding(OUTER, **first), embedding(INNER, texts=("a",), **second)) == ["b0", "c0"]
+
+    outer = retrieval(OUTER, ROOT_ID, "a", query="?", **first)
+    for inner, number in (
+        (retrieval(INNER, ROOT_ID, "a", query="?", **second), 1),
+        (retrieval(INNER, ROOT_ID, "a", query="?", **again), 2),
+        (retrieval(INNER, ROOT_ID, query="?", **second), 2),
+        (retrieval(INNER, ROOT_ID, "a", **second), 2),
+        (retrieval(INNER, ROOT_ID, "b", query="?", **second), 2),
+    ):
+        assert len(Trace.from_spans([agent(), outer, inner]).retriever_spans) == number

@@ -172,3 +172,19 @@ class TestBeside:
 
         assert beside.around(inner(text=bytes([0]))) is None
         assert beside.around(inner(text=bytes([1]))) == 1
+
+
+def test_half_of_what_speaks_for_it_is_not_enough() -> None:
+    """One count of tokens may be the same by chance, and so may a failure where nobody says of which model."""
+    for known in ({"input_tokens": 5}, {"output_tokens": 2}, {"failed": True, "model": None}):
+        assert not same_call(outer(**known), inner(**known)), known
+
+
+def test_questions_in_other_words() -> None:
+    """They are the same where the answer and both counts of tokens are."""
+    known: dict[str, object] = {"text": b"answer", "input_tokens": 5, "output_tokens": 2}
+    asked, reworded = {"question": b"asked"}, {"question": b"reworded"}
+
+    assert same_call(outer(**known, **asked), inner(**known, **reworded))
+    for name in known:
+        assert not same_call(outer(**known | {name: None}, **asked), inner(**known | {name: None}, **reworded)), name

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from otlp_lines import attributes, batch, span
 from otlp_strategies import batches, compact
+from reading import read
 
 from pixie_otel.traces.shapes import describe_document, groups
 
@@ -232,3 +235,44 @@ def test_what_else_a_document_is_can_be_said(document: object, words: str | None
 def test_any_document_can_be_described_or_not(data: bytes) -> None:
     """However it is written."""
     assert describe_document(data) is None
+
+
+class TestTempo:
+    """What Tempo's API gives: OTLP as protobuf's own JSON has it, with ids in base64."""
+
+    LINKED: ClassVar[dict[str, Any]] = span(2, parent=1) | {"links": [{"traceId": "AAAAAAAAAAAAAAAAAAAAAQ==", "a": 1}]}
+
+    @staticmethod
+    def encoded(value: dict[str, Any]) -> dict[str, Any]:
+        """Give a span with its ids in base64."""
+        ids = {key: value[key] for key in ("traceId", "spanId", "parentSpanId") if key in value}
+        return value | {key: base64.b64encode(bytes.fromhex(identity)).decode() for key, identity in ids.items()}
+
+    @pytest.mark.parametrize("wrap", [lambda rows: {"batches": rows}, lambda rows: {"trace": {"resourceSpans": rows}}])
+    def test_ids_become_hex(self, wrap: Callable[[list[Any]], object]) -> None:
+        """Base64 is how they are to be there, so there is nothing to tell, and it is named what they were."""
+        spans = [self.encoded(span(1)), self.encoded(self.LINKED)]
+        (group,) = groups(compact(wrap([{"scopeSpans": [{"spans": spans}]}])), never)
+
+        linked = self.LINKED | {"links": [{"traceId": f"{1:032x}", "a": 1}]}
+        assert [json.loads(record) for record in group.records] == [span(1), linked]
+        assert group.form == "a trace of Tempo's"
+
+    def test_reading_it_strictly_is_no_error(self) -> None:
+        """As it would be with ids in base64 elsewhere."""
+        document = {"batches": batch(self.encoded(span(1)))["resourceSpans"]}
+        reading = read(compact(document), strict=True)
+
+        assert reading.traces == read(compact(batch(span(1)))).traces
+
+    @pytest.mark.parametrize("record", [5, {}, {"traceId": 5, "links": "x"}, {"traceId": "x", "links": [5, {}]}])
+    def test_what_has_no_such_ids_stays(self, record: object) -> None:
+        """Whatever is wrong with it is told when it is read."""
+        (group,) = groups(compact({"batches": [{"scopeSpans": [{"spans": [record]}]}]}), never)
+
+        assert [json.loads(found) for found in group.records] == [record]
+
+
+def never(kind: str, message: str) -> None:
+    """Fail: there is nothing to tell."""
+    raise AssertionError(f"{kind}: {message}")

@@ -66,16 +66,20 @@ def test_a_file_that_was_cut_short_is_told(tmp_path: Path) -> None:
         store.pread(0, 10)
 
 
-@given(st.lists(st.tuples(st.integers(0, 2**40), st.binary(max_size=30)), max_size=10), st.integers(0, 100))
-def test_what_was_salvaged_is_found_with_its_line(records: list[tuple[int, bytes]], memory: int) -> None:
+NUMBERS = st.integers(0, 2**40)
+
+
+@given(st.lists(st.tuples(NUMBERS, st.binary(max_size=30), NUMBERS), max_size=10), st.integers(0, 100))
+def test_what_was_salvaged_is_found_with_its_line(records: list[tuple[int, bytes, int]], memory: int) -> None:
     """In memory or in a file."""
     with Spool(memory) as spool:
         store = SalvageStore(spool)
-        offsets = [store.put(number, data) for number, data in records]
+        offsets = [store.put(*record) for record in records]
 
-        for offset, (number, data) in zip(offsets, records, strict=True):
+        for offset, (number, data, batch) in zip(offsets, records, strict=True):
             assert store.pread(offset, len(data)) == data
             assert store.line_of(offset) == number
+            assert store.batch_of(offset) == batch
 
 
 def test_lines_of_what_was_salvaged_go_with_the_spool() -> None:

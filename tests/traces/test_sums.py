@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from checked_traces import agent, llm, says
+from checked_traces import agent, llm, says, user
 from counted_calls import BROKE, beside, calls, ids, rules, wrapper
 from msgspec import structs
 
+from pixie_otel.traces.findings import TraceFindings
 from pixie_otel.traces.repeats import Rule
 from pixie_otel.traces.spans import LLMSpan
 from pixie_otel.traces.trace import Trace
@@ -15,8 +16,9 @@ from pixie_otel.traces.trace import Trace
 def streamed_steps(*tokens: tuple[int | None, int | None], **around: object) -> list[LLMSpan]:
     """Make a generation's span around steps in a row, whose tokens may not have been recorded."""
     known = {"input_tokens": 155, "output_tokens": 29, "cost": 0.5, "finish_reasons": ("stop",), "response_id": "r2"}
+    content = {"parent": "00000000000000b0", "input_messages": (user("?"),)}
     steps = [
-        llm(f"00000000000000c{at}", parent="00000000000000b0", input_tokens=given, output_tokens=made)
+        llm(f"00000000000000c{at}", says("step"), input_tokens=given, output_tokens=made, **content)
         for at, (given, made) in enumerate(tokens, 1)
     ]
     return [wrapper(**{"output_messages": (), **known, **around}), *steps]
@@ -43,6 +45,21 @@ def test_the_tokens_of_a_sum_are_not_lost(
     assert (trace.usage.input_tokens, trace.usage.output_tokens, trace.usage.cost) == used
 
 
+def test_calls_of_which_nobody_recorded_tokens() -> None:
+    """Those in a span that has the tokens of all are not among them."""
+    third = llm("00000000000000c9", says("hi"), input_messages=(user("?"),))
+    for around, silent in (
+        ({}, [third]),
+        ({"input_tokens": None}, [third]),
+        ({"input_tokens": None, "output_tokens": None}, None),
+    ):
+        trace = Trace.from_spans([agent(), *streamed_steps((None, None), (None, None), **around), third])
+
+        assert trace.calls_without_tokens == (trace.llm_calls if silent is None else silent)
+        (found,) = [problem for problem in TraceFindings(trace).problems() if problem.kind == "no-tokens"]
+        assert found.message.startswith("3 " if silent is None else "model call 'chat' 00000000000000c9 ")
+
+
 def test_a_sum_in_a_sum_is_counted_once() -> None:
     """The outer one holds what the inner one does."""
     outer = llm("00000000000000a9", input_tokens=200, output_tokens=None)
@@ -54,18 +71,20 @@ def test_a_sum_in_a_sum_is_counted_once() -> None:
 
 
 def test_a_sum_of_calls_that_others_recorded_too() -> None:
-    """What another instrumentation knows of a call is not counted again from the sum."""
-    spans = [
-        beside("00000000000000b0", "framework", 0, 30, answers=(), input_messages=(), input_tokens=155),
-        beside("00000000000000c1", "framework", 1, 9, parent="00000000000000b0", input_tokens=None, output_tokens=None),
-        beside("00000000000000c2", "framework", 11, 19, parent="00000000000000b0", input_tokens=None),
-        beside("00000000000000d1", "openai", 2, 8, input_tokens=60),
-        beside("00000000000000d2", "openai", 12, 18, input_tokens=95),
-    ]
-    trace = Trace.from_spans([agent(), *spans])
+    """What another instrumentation knows of a call is not counted again from the sum, whichever of its spans counts."""
+    for said in ((), (says("hi"),)):
+        step = {"parent": "00000000000000b0", "input_tokens": None, "answers": said}
+        spans = [
+            beside("00000000000000b0", "framework", 0, 30, answers=(), input_messages=(), input_tokens=155),
+            beside("00000000000000c1", "framework", 1, 9, **step, output_tokens=None),
+            beside("00000000000000c2", "framework", 11, 19, **step),
+            beside("00000000000000d1", "openai", 2, 8, input_tokens=60),
+            beside("00000000000000d2", "openai", 12, 18, input_tokens=95),
+        ]
+        trace = Trace.from_spans([agent(), *spans])
 
-    assert [call.input_tokens for call in trace.llm_calls] == [60, 95]
-    assert trace.usage.input_tokens == 155
+        assert [call.input_tokens for call in trace.llm_calls] == [60, 95]
+        assert trace.usage.input_tokens == 155
 
 
 def test_the_last_call_in_a_sum_ended_as_the_sum_did() -> None:

@@ -43,12 +43,13 @@ def model_calls(scene: Scene) -> Iterator[Finding]:
     Args:
         scene: The trace.
     """
+    silent = set(map(id, scene.trace.calls_without_tokens))
     for call in scene.calls:
         found = list(_content(call))
         yield from found
         # Some libraries record the counts within the answer, and nowhere else.
         is_lost = _is_lost(call) or any(finding.kind == _OFF for finding in found)
-        if call.input_tokens is None and call.output_tokens is None and call.error is None and not is_lost:
+        if id(call) in silent and call.error is None and not is_lost:
             yield Finding("no-tokens", call, _CALL, "without token counts")
 
 

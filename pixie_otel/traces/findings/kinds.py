@@ -46,6 +46,7 @@ class ProblemKind(Struct, frozen=True):
 
 
 _AGAIN: Final = "Export the traces again; what was cut off is not in the file."
+_TEXT: Final = "Leave the file out where it holds no traces; where its writer was cut off, export the traces again."
 _COPY: Final = "Copy the file again from where it was written."
 _LATER: Final = "Read it again when its writer has finished."
 _LIMITS: Final = "Split the file, or let 'eval' read longer ones:", "--max-line-bytes 1000000000"
@@ -59,7 +60,7 @@ def _table(weight: Weight, rows: Mapping[str, tuple[str, ...]]) -> dict[str, Pro
 
 _UNREADABLE: Final[dict[str, tuple[str, ...]]] = {
     "bad-document": ("A document is no JSON, and was passed over.", _COPY),
-    "bad-line": ("A line is no JSON, and was passed over.", _AGAIN),
+    "bad-line": ("A line is no JSON, and was passed over.", _TEXT),
     "bad-log": ("A log record is no JSON object, and was passed over.", _EXPORTER),
     "bad-span": ("A span is no JSON object, and was passed over.", _EXPORTER),
     "bad-gzip": ("A gzip file is damaged; what comes after the damage was not read.", _COPY),

@@ -17,6 +17,8 @@ _LEAST_LENGTH: Final = 64
 _LEAST_VALUES: Final = 3
 _MOST_KEPT: Final = 16
 _MOST_SERVICES: Final = 64
+_LAST: Final = (".", "?", "!", "}", "]", ")", ">", '"', "'", "`")
+"""How sentences and documents end; what is cut ends so by chance only."""
 
 
 class _Longest(Struct):
@@ -26,6 +28,10 @@ class _Longest(Struct):
     hashes: set[int] = set()
     span: ObserveSpan | None = None
     order: tuple[int, str] = (0, "")
+
+
+def _ends_well(value: str) -> bool:
+    return value.endswith(_LAST) and not value.endswith("...")
 
 
 class Lengths:
@@ -59,7 +65,7 @@ class Lengths:
         order = span.start_time_unix_nano, span.span_id
         if len(value) > longest.length:
             longest.length, longest.hashes, longest.span, longest.order = len(value), set(), span, order
-        if " " in value and len(longest.hashes) < _MOST_KEPT:
+        if " " in value and not _ends_well(value) and len(longest.hashes) < _MOST_KEPT:
             longest.hashes.add(hash(value))
         if order < longest.order:
             longest.span, longest.order = span, order

@@ -27,4 +27,4 @@ def late_spans(scene: Scene) -> Iterator[Finding]:
             continue
         for child in parent.children:
             if child.span.start_time_unix_nano > end + _SLACK_NANO:
-                yield Finding("late-span", child.span, "span", "that started when its parent had ended")
+                yield Finding("late-span", child.span, "span", "that started when the parent had ended")

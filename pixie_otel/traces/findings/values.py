@@ -19,7 +19,9 @@ from pixie_otel.traces.spans import LLMSpan, ObserveSpan, ToolSpan
 __all__ = ["cut_lengths", "histories", "is_cut_json", "object_names", "values"]
 
 _CLOSING: Final = {"{": "}", "[": "]"}
+_OPENING: Final = tuple(_CLOSING)
 _SHORTEST_CUT: Final = 16
+_MOST_SPACE: Final = 64
 _CUT_MESSAGE: Final = "truncated"
 _decode: Final = msgspec.json.Decoder().decode
 _OBJECT: Final = re.compile(
@@ -69,7 +71,12 @@ def cut_lengths(span: ObserveSpan) -> list[int]:
     Args:
         span: The observation.
     """
-    return [len(value) for value in span.attributes.values() if isinstance(value, str) and is_cut_json(value)]
+    return [
+        len(value)
+        for value in span.attributes.values()
+        # Most values are neither, and only a few of the others need a closer look.
+        if isinstance(value, str) and value.startswith(_OPENING) and is_cut_json(value)
+    ]
 
 
 def is_cut_json(value: str) -> bool:
@@ -82,7 +89,7 @@ def is_cut_json(value: str) -> bool:
         value: The text.
     """
     closing = _CLOSING.get(value[:1])
-    if closing is None or len(value) < _SHORTEST_CUT or value.rstrip()[-1:] == closing:
+    if closing is None or len(value) < _SHORTEST_CUT or value[-_MOST_SPACE:].rstrip()[-1:] == closing:
         return False
     try:
         _decode(value)

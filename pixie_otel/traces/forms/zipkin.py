@@ -17,7 +17,7 @@ from pixie_otel.evaluable import JsonValue
 from pixie_otel.traces.forms import building
 from pixie_otel.traces.group import Group
 from pixie_otel.traces.lenient import Complain
-from pixie_otel.traces.opened import value_of
+from pixie_otel.traces.opened import first_byte, value_of
 
 __all__ = ["NAME", "convert", "recognises"]
 
@@ -36,7 +36,10 @@ def recognises(members: Mapping[str, Raw]) -> bool:
     Args:
         members: The object's values by key.
     """
-    return {"traceId", "id"} <= members.keys() and not members.keys().isdisjoint(("localEndpoint", "tags"))
+    if not {"traceId", "id"} <= members.keys():
+        return False
+    # Rows of many a data set have a list of tags.
+    return "localEndpoint" in members or ("tags" in members and first_byte(members["tags"]) == b"{")
 
 
 def convert(members: Mapping[str, Raw], _complain: Complain) -> Iterator[Group]:

@@ -58,3 +58,13 @@ def test_tool_calls_are_held_against_their_budget() -> None:
     assert judge(MaxToolCalls(calls=2), agent(), asked, tool("02", "search")).score == 1.0
     assert judge(MaxToolCalls(calls=1), agent(), asked, tool("02", "search")).score == 0.0
     assert judge(MaxToolCalls(calls=1), agent(), tool("02", "a"), tool("03", "b")).score == 0.0
+
+
+def test_tokens_of_calls_that_only_a_span_around_them_counted() -> None:
+    """They are known together, which is enough for a budget."""
+    around = llm("0a", input_tokens=20, output_tokens=10)
+    steps = [llm(number, parent="0a") for number in ("0b", "0c")]
+    assert judge(MaxTokens(tokens=30), agent(), around, *steps).score == 1.0
+    assert judge(MaxTokens(tokens=29), agent(), around, *steps).score == 0.0
+    with pytest.raises(ObservationError, match=r"1 of 3 LLM calls recorded no token counts \(span 0d\)"):
+        judge(MaxTokens(tokens=30), agent(), around, *steps, llm("0d"))

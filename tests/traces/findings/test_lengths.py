@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import pytest
 from observed import observed
 
 from pixie_otel.traces.findings.lengths import Lengths
@@ -48,3 +49,23 @@ def test_many_services_are_not_watched() -> None:
     many = [span for number in range(64) for span in spans(f"service {number}", 1)]
 
     assert found(*many, *spans("one more", 1, 2, 3)) == []
+
+
+def ending(end: str) -> list[ObserveSpan]:
+    """Make observations with texts of one length that differ, and end alike."""
+    return [
+        observed({"output.value": f"{number} {'and so on ' * 9}{end}"}, span_id=f"{number:016x}")
+        for number in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize("end", ["and so on.", "so on?", '"}'])
+def test_what_ends_as_it_should_was_not_cut(end: str) -> None:
+    """Answers of a model, as JSON, and questions made of one template are often of one length."""
+    assert found(*ending(end)) == []
+
+
+@pytest.mark.parametrize("end", ["and so", "and so ..."])
+def test_what_ends_in_the_middle_was_cut(end: str) -> None:
+    """Some say so with dots."""
+    assert found(*ending(end)) == [f"{1:016x}"]

@@ -295,6 +295,14 @@ def test_phoenix_names_things_in_two_ways() -> None:
     assert span.attributes["phoenix.latencyMs"] == 500
 
 
+def test_a_row_of_a_data_set_is_no_span_of_zipkins() -> None:
+    """Its tags are a list, and not values by key."""
+    reading = read(json.dumps({"traceId": "t1", "id": "1", "tags": ["a"], "input": "weather?"}))
+
+    assert not reading.traces
+    assert list(reading.kinds) == ["not-otlp"]
+
+
 def test_a_document_of_no_form_is_told() -> None:
     """As before."""
     document: dict[str, Any] = copy.deepcopy(MLFLOW)

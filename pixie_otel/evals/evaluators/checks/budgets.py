@@ -72,14 +72,7 @@ class MaxTokens(TraceCheck):
     def __call__(self, _: Evaluable, /, trace: Trace) -> Evaluation:
         """Check one case."""
         used = trace.usage.total_tokens or 0
-        # What a span around several calls recorded of them together is in the usage.
-        sums = [one for one in trace.call_count.sums if one.input_tokens is not None or one.output_tokens is not None]
-        known = {span_id for one in sums for span_id in one.call_ids}
-        silent = [
-            call.span_id
-            for call in trace.llm_calls
-            if call.input_tokens is None and call.output_tokens is None and call.span_id not in known
-        ]
+        silent = [call.span_id for call in trace.calls_without_tokens]
         # What was recorded can be too much by itself; that it is not says nothing while a call is silent.
         if silent and used <= self.tokens:
             raise ObservationError(
