@@ -143,7 +143,6 @@ class Assembly:
             problems=account.problems,
             source=source,
             start_time_unix_nano=start,
-            end_time_unix_nano=max(map(_END, records)),
             scopes=self._indexer.contexts.scope_names(tuple(contexts)),
         )
         account.trace = ref(trace)
@@ -159,11 +158,11 @@ class Assembly:
 
     def _add_span(self, data: bytes, entry: Entry, offset: int) -> None:
         complain = _Complaint(self._account, entry, offset)
-        if isinstance(entry.store, SalvageStore):
-            # What was salvaged lies in a spool that may be gone when the span is decoded.
-            complain.known_line = entry.store.line_of(offset)
         head = _head(data) if entry.plain else None
         if head is None:
+            if isinstance(entry.store, SalvageStore):
+                # What was salvaged lies in a spool that may be gone when the span is decoded.
+                complain.known_line = entry.store.line_of(offset)
             record = self._looked_into(data, entry, complain)
             if record is None:
                 self._report.bad_spans += 1
@@ -231,12 +230,12 @@ class Assembly:
             complain("odd-id", f"spanId {shown(span_id)} is no {SPAN_ID_BYTES} bytes in hex or base64; it is kept")
 
     def _tell_of_origins(self, contexts: Iterable[tuple[Entry, int]]) -> None:
-        told: set[tuple[str, str]] = set()
+        complaints: dict[tuple[str, str], tuple[Entry, int]] = {}
         for entry, offset in contexts:
             for complaint in entry.origin.complaints:
-                if complaint not in told:
-                    told.add(complaint)
-                    _Complaint(self._account, entry, offset)(*complaint)
+                complaints.setdefault(complaint, (entry, offset))
+        for complaint, (entry, offset) in complaints.items():
+            _Complaint(self._account, entry, offset)(*complaint)
 
     def _attach_logs(self) -> None:
         holders: dict[str, SpanRecord] = {}

@@ -50,6 +50,7 @@ class _Held:
 
     Attributes:
         waiting: Streamed calls whose answer has not come yet.
+        is_small: Whether it may itself repeat a call, of a trace that starts at the same moment and comes after it.
         is_compared: Whether its calls are among those that are compared with.
     """
 
@@ -57,7 +58,14 @@ class _Held:
     size: int
     until: int
     waiting: list[LLMSpan]
+    is_small: bool
     is_compared: bool = False
+
+    def is_over(self, next_start: int | None, next_small_start: int | None) -> bool:
+        """Say whether nothing that comes can have to do with it."""
+        if not _is_before(self.until, next_small_start):
+            return False
+        return not self.is_small or _is_before(self.trace.start_time_unix_nano, next_start)
 
 
 class RecentTraces:
@@ -75,47 +83,60 @@ class RecentTraces:
         self._scopes: set[str] = set()
         self._small_scopes: set[str] = set()
 
-    def add(self, trace: Trace, size: int, upcoming: int | None = 0) -> list[Trace]:
+    def passes(self, trace: Trace, next_small_start: int | None) -> bool:
+        """Say whether a trace can be given at once: nothing is held, and no other trace has to do with it.
+
+        Args:
+            trace: The next trace, in order of start; where it passes, it must not be added.
+            next_small_start: No later than when the next trace starts that is small enough to repeat a call, in
+                nanoseconds since 1970; ``None`` where none comes.
+        """
+        scopes = trace.scopes
+        if self._held or _is_small(trace) or _may_stream(scopes):
+            return False
+        if next_small_start is not None and trace.end_time_unix_nano >= next_small_start:
+            return False
+        self._scopes |= scopes
+        return True
+
+    def add(self, trace: Trace, size: int, next_start: int | None = 0, next_small_start: int | None = 0) -> list[Trace]:
         """Look at the next trace, in order of start; where it repeats a call, the call is completed from it.
 
         Args:
             trace: The trace.
             size: How many bytes of the input it stands for.
-            upcoming: No later than when the next trace starts that may repeat a call, in nanoseconds since 1970;
-                ``None`` where no such trace comes.
+            next_start: No later than when the next trace starts, in nanoseconds since 1970; ``None`` where none comes.
+            next_small_start: The same of the next one that is small enough to repeat a call.
 
         Returns:
             The traces to which nothing will be added any more, in order.
         """
-        scopes, held = trace.scopes, self._held
-        if not scopes <= self._scopes:
-            self._scopes |= scopes
-        is_over = upcoming is None or trace.end_time_unix_nano < upcoming
-        if is_over and not held and not _is_small(trace) and not _may_stream(scopes):
-            return [trace]
-        given = self.before(trace.start_time_unix_nano) if held else []
-        if _is_small(trace) and self._may_repeat(trace):
+        held, is_small = self._held, _is_small(trace)
+        self._scopes |= trace.scopes
+        if is_small and self._may_repeat(trace):
             self._compare(trace)
         half = self._most_bytes // 2
         if half < size <= self._most_bytes * _LARGE:
             size = half
-        waiting = _waiting(trace) if _may_stream(scopes) else []
+        waiting = _waiting(trace) if _may_stream(trace.scopes) else []
         until = trace.end_time_unix_nano + (_LONGEST_STREAM_NANO if waiting else 0)
-        held.append(_Held(trace, size, until, waiting))
+        held.append(_Held(trace, size, until, waiting, is_small))
         self._compare_earlier(held[-1])
         self._bytes += size
+        given: list[Trace] = []
         while self._bytes > self._most_bytes or len(held) > _KEPT:
             given.append(self._forced().trace)
-        return given
+        return given + self.before(next_start, next_small_start)
 
-    def before(self, start: int | None) -> list[Trace]:
-        """Give the traces that are still held and to which nothing will be added that starts at a time.
+    def before(self, start: int | None, small_start: int | None) -> list[Trace]:
+        """Give the traces that are still held and to which nothing will be added.
 
         Args:
             start: When the next trace starts, in nanoseconds since 1970; ``None`` where no more come.
+            small_start: When the next small one does.
         """
         given: list[Trace] = []
-        while self._held and (start is None or self._held[0].until < start):
+        while self._held and self._held[0].is_over(start, small_start):
             given.append(self._next().trace)
         return given
 
@@ -233,6 +254,10 @@ class RecentTraces:
 
 def _key(call: Call) -> tuple[str, str]:
     return call.span.trace_id, call.span.span_id
+
+
+def _is_before(time: int, start: int | None) -> bool:
+    return start is None or time < start
 
 
 def _is_small(trace: Trace) -> bool:

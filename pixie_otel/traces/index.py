@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from struct import Struct
 from typing import IO, Final, TypeAlias
 
@@ -49,8 +50,9 @@ class SpanIndex:
 
     Attributes:
         rows: How many spans and log records were noted.
-        next_small_start: While `traces` gives a trace, no later than when the next one after it starts that may have
-            one span, or two, in nanoseconds since 1970; ``None`` where there is none.
+        next_start: While `traces` gives a trace, no later than when the one after it starts, in nanoseconds since
+            1970; ``None`` where it is the last.
+        next_small_start: The same of the next one that may have one span, or two.
     """
 
     def __init__(self, spill_bytes: int = _SPILL_BYTES) -> None:
@@ -60,6 +62,7 @@ class SpanIndex:
         self._rows_held = spill_bytes // ROW_BYTES
         self._next_spill = self._rows_held
         self.rows = 0
+        self.next_start: int | None = None
         self.next_small_start: int | None = None
         self._order: list[int] = []
 
@@ -94,11 +97,12 @@ class SpanIndex:
         order.sort()
         self._order = order
         small = (packed for packed in order if packed & _SMALL)
-        following = next(small, None)
-        for packed in order:
-            if packed == following:
-                following = next(small, None)
-            self.next_small_start = None if following is None else following >> 72 << _START_SHIFT
+        next_small = next(small, None)
+        for packed, following in zip_longest(order, order[1:]):
+            if packed == next_small:
+                next_small = next(small, None)
+            self.next_start = None if following is None else following >> 72 << _START_SHIFT
+            self.next_small_start = None if next_small is None else next_small >> 72 << _START_SHIFT
             yield self._trace(packed >> 64 & 0xFF, packed >> 32 & _LOWER, packed & _ROWS)
 
     def again(self, number: int) -> tuple[bytes, list[Place]]:

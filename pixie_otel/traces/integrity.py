@@ -73,6 +73,8 @@ def trace_problems(spans: Sequence[Checkable], links: Links, *, trace_id: str, s
     """
     odd = _odd(spans, links)
     found: list[Problem] = []
+    if odd is None and len(links.roots) == 1 and not (links.orphans or links.self_parents or links.cut):
+        return found
 
     def add(kind: str, positions: Sequence[int], message: str) -> None:
         first = spans[positions[0]]

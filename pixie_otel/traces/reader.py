@@ -118,8 +118,12 @@ class TraceReader:
                 if report.strict:
                     # What is wrong within a span shows when it is decoded.
                     _ = trace.spans
-                yield from recent.add(trace, sum([place[1] for place in places]), index.next_small_start)
-            yield from recent.before(index.next_small_start)
+                if recent.passes(trace, index.next_small_start):
+                    yield trace
+                    continue
+                size = sum(length for _, length, _ in places)
+                yield from recent.add(trace, size, index.next_start, index.next_small_start)
+        yield from recent.before(None, None)
 
     def _note_places(self, trace: Trace, places: list[Place], indexer: Indexer) -> None:
         """Take note of where a trace's records lie; a reader that writes them again needs to know."""

@@ -317,7 +317,7 @@ class Trace(Sequence[ObservationNode]):
     def end_time_unix_nano(self) -> int:
         """The latest end, in nanoseconds since 1970; 0 where none was recorded."""
         if self._end is None:
-            self._end = max((span.end_time_unix_nano for span in self.spans), default=0)
+            self._end = max((node.end_time_unix_nano for node in self.walk()), default=0)
         return self._end
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from itertools import count, pairwise
-from operator import attrgetter, eq, gt
+from operator import attrgetter, gt
 from typing import Final, Protocol, TypeVar
 
 import msgspec
@@ -44,6 +44,11 @@ class Linkable(Protocol):
 class Observable(Protocol):
     """What can be decoded into an observation."""
 
+    @property
+    def end_time_unix_nano(self) -> int:
+        """The end, without decoding it."""
+        ...
+
     def observe(self) -> ObserveSpan:
         """Decode it."""
         ...
@@ -64,6 +69,10 @@ class _Copy(Struct, eq=False):
 
     source: Observable
 
+    @property
+    def end_time_unix_nano(self) -> int:
+        return self.source.end_time_unix_nano
+
     def observe(self) -> ObserveSpan:
         span = self.source.observe()
         own = {name: deepcopy(value) for name in _SHARED if (value := getattr(span, name, None))}
@@ -78,6 +87,11 @@ class _Completed(Struct, eq=False):
 
     source: Observable
     complete: Callable[[ObserveSpan], ObserveSpan]
+
+    @property
+    def end_time_unix_nano(self) -> int:
+        # What completes it may end later.
+        return self.observe().end_time_unix_nano
 
     def observe(self) -> ObserveSpan:
         return self.complete(self.source.observe())
@@ -106,6 +120,11 @@ class ObservationNode(Struct, eq=False):
         if self._span is None:
             self._span = self._source if isinstance(self._source, ObserveSpan) else self._source.observe()
         return self._span
+
+    @property
+    def end_time_unix_nano(self) -> int:
+        """The observation's end, without decoding it."""
+        return (self._span or self._source).end_time_unix_nano
 
     @property
     def source(self) -> ObserveSpan | Observable:
@@ -221,33 +240,29 @@ def link(spans: Sequence[Linkable]) -> Links:
     Returns:
         The links.
     """
-    holders: dict[str | None, int] = {span.span_id: position for position, span in enumerate(spans)}
-    has_twins = len(holders) < len(spans)
-    if has_twins:
-        holders = _holders(spans)
-    parents = [holders.get(span.parent_span_id, -1) for span in spans]
-    self_parents: list[int] = []
-    if has_twins or any(map(eq, parents, count())):
-        self_parents = [at for at, span in enumerate(spans) if span.parent_span_id == span.span_id]
-        for position in self_parents:
-            parents[position] = -1
-    roots = [position for position, parent in enumerate(parents) if parent < 0]
-    orphans = [position for position in roots if spans[position].parent_span_id not in {None, spans[position].span_id}]
-    links = Links(roots, parents, orphans, self_parents, cut=[])
-    if any(map(gt, parents, count())):
-        # Only where a parent stands behind its child can going up come round again.
-        _cut_cycles(links)
-    return links
-
-
-def _holders(spans: Sequence[Linkable]) -> dict[str | None, int]:
-    """Give which span of each id has the children."""
-    holders: dict[str | None, int] = {}
+    holders: dict[str, int] = {}
     for position, span in enumerate(spans):
         holder = holders.setdefault(span.span_id, position)
         if holder != position and span.end_time_unix_nano > spans[holder].end_time_unix_nano:
             holders[span.span_id] = position
-    return holders
+    roots: list[int] = []
+    parents: list[int] = []
+    links = Links(roots, parents, orphans=[], self_parents=[], cut=[])
+    for position, span in enumerate(spans):
+        parent_id = span.parent_span_id
+        parent = -1 if parent_id is None else holders.get(parent_id, -1)
+        if parent_id == span.span_id:
+            links.self_parents.append(position)
+            parent = -1
+        elif parent < 0 and parent_id is not None:
+            links.orphans.append(position)
+        parents.append(parent)
+        if parent < 0:
+            roots.append(position)
+    if any(map(gt, parents, count())):
+        # Only where a parent stands behind its child can going up come round again.
+        _cut_cycles(links)
+    return links
 
 
 def _cut_cycles(links: Links) -> None:

@@ -46,6 +46,8 @@ class Twins:
             source: The input that it came from.
         """
         found: list[Problem] = []
+        if not self._different:
+            return found
         if self.repeated:
             repeated = "1 repeated span was" if self.repeated == 1 else f"{self.repeated} repeated spans were"
             message = f"{repeated} left out; each span counts once"

@@ -64,6 +64,19 @@ def test_two_instrumentations_in_two_traces(tmp_path: Path) -> None:
         assert (copied.llm_calls, copied.repeats) == (run.llm_calls, run.repeats)
 
 
+def test_the_inner_trace_read_first(tmp_path: Path) -> None:
+    """Where both start at one moment, the provider's span waits for a framework's trace of any size."""
+    app = span(1, trace=2, start_ms=0, ms=100, name="LangGraph", attributes={"openinference.span.kind": "CHAIN"})
+    outer = span(2, trace=2, parent=1, start_ms=0, ms=50, name="ChatOpenAI", attributes=LANGCHAIN)
+    after = [span(number, trace=2, parent=1, start_ms=60 + number, name="x" * number) for number in range(4, 8)]
+    inner = span(3, trace=1, start_ms=0, ms=40, name="chat gpt-4o-mini", attributes=OPENAI)
+
+    found = two(tmp_path, ("openai", inner), *(("langchain", item) for item in (app, outer, *after)))
+
+    assert [trace.trace_id for trace in found] == [f"{1:032x}", f"{2:032x}"]
+    assert counts(found) == [0, 1]
+
+
 def test_a_failed_call_in_two_traces(tmp_path: Path) -> None:
     """The SDK's own span knows no more than the model and that it failed."""
     asked = {name: value for name, value in LANGCHAIN.items() if "output" not in name and "token" not in name}
@@ -281,10 +294,11 @@ def test_traces_are_held_until_the_next_starts_after_them(tmp_path: Path) -> Non
     recent = RecentTraces()
 
     assert recent.add(first, 1) == []
-    assert list(recent.before(first.start_time_unix_nano + 5 * MILLISECOND)) == []
-    assert recent.add(second, 1) == []
-    assert recent.add(third, 1) == [first, second]
-    assert list(recent.before(None)) == [third]
+    soon, later = first.start_time_unix_nano + 5 * MILLISECOND, third.start_time_unix_nano
+    assert recent.before(soon, soon) == []
+    assert recent.add(second, 1, later, later) == [first, second]
+    assert recent.add(third, 1) == []
+    assert recent.before(None, None) == [third]
 
 
 def test_more_traces_than_are_held(tmp_path: Path) -> None:

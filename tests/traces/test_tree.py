@@ -222,6 +222,7 @@ class _Source:
 
     def __init__(self) -> None:
         self.decoded = 0
+        self.end_time_unix_nano = 7
 
     def observe(self) -> ObserveSpan:
         """Decode it."""
